@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a worker knows while it works: handed to every step.  Fields are written by the module named beside them and
+ * read by all.
+ */
+#ifndef IOSWEEP_CONTEXT_H
+#define IOSWEEP_CONTEXT_H
+
+#include "daemon/worker/tool.h"
+#include "schema/base/err.h"
+#include "schema/config.h"
+#include "schema/matrix.h"
+#include "schema/store.h"
+
+#define QUEUES_MAX 256
+
+/* What is claimed.  target.c fills it in the claim step and empties it in its undo. */
+struct claimed {
+	enum target_kind kind;
+	char name[256];          /* in messages: "device 'md1120' (/dev/sdb)" or "image 4GiB (/dev/loop3)" */
+	char node[64];           /* host's node: "/dev/loop3"; "" for a directory */
+	char private_node[128];  /* the worker's own node of the verified device number, for mkfs */
+	char identity[512];      /* "diskseq=9 wwn=..." as stored with undo entries */
+	int fd;                  /* read-only on the verified device, holds the lease (flock); -1 */
+	dev_t devno;             /* of the device to format and mount */
+	uint64_t diskseq;
+	int64_t size_bytes;
+	char sysfs[128];         /* "/sys/block/loop3" (of the device itself, also a partition) */
+	char *queues[QUEUES_MAX];/* owned: "/sys/block/sdb" of every bottom disk */
+	size_t n_queues;
+	char directory[256];     /* TARGET_DIRECTORY: its path on the host */
+	char image_path[512];    /* TARGET_IMAGE */
+	/* mount.c: */
+	int mount_fd;            /* of the mounted root; -1 */
+	char mount_path[256];    /* where the worker sees it */
+	dev_t mount_dev;         /* st_dev of files on it */
+	char bdi[160];           /* directory of the bdi in use: "/sys/class/bdi/7:3", or btrfs's own */
+	/* format.c: */
+	char filesystem[16];     /* type made; "" */
+	uint8_t filesystem_uuid[16];
+};
+
+struct worker {
+	const char *config_file;
+	struct config *config;
+	struct store *store;
+	int64_t sweep_id;
+	struct sweep sweep;
+	struct plan *plan;
+	struct matrix *matrix;
+	struct sweep_workload *workloads;
+	size_t n_workloads;
+	struct arena *arena;     /* lives as long as the worker */
+	struct arena *cell_arena;/* lives as long as the cell */
+	int host_proc_fd;        /* the host's /proc, for the guard (other mount namespaces) */
+	int line_fd;             /* to the daemon; -1 by hand */
+	int cancel_fd;           /* readable once the worker was asked to stop (TERM, EOF, cancel) */
+	struct tool_env tools;   /* for run; undo uses one that cannot be cancelled */
+	struct tool_identity submitter; /* whom workloads run as */
+	char boot_id[40];
+	int64_t host_id;
+
+	struct claimed claimed;
+	const struct cell *cell; /* the current one */
+	int64_t cell_id;
+	int64_t ram_bytes;       /* memory limit of the cell, or the host's RAM */
+};
+
+/* The identity for undo entries and messages of a sysfs object. */
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs programs: vfork, raw credential calls, execve; watched through pidfds in one poll(2) together with the cancel
+ * descriptor and the deadline.  Output is kept up to a bound and counted beyond it.  Every tool gets the C locale, a clean
+ * environment, no standard input, signals reset, no descriptor but 0-2.
+ */
+#ifndef IOSWEEP_TOOL_H
+#define IOSWEEP_TOOL_H
+
+#include <sys/types.h>
+
+#include "schema/base/err.h"
+#include "schema/base/text.h"
+
+/* What all tools of a worker share. */
+struct tool_env {
+	int cancel_fd;          /* readable: end the running tool (TERM, then KILL) and return ERR_CANCELLED; -1: cannot be cancelled */
+	int64_t kill_after_ns;  /* between TERM and KILL; 5 s */
+};
+
+/* Whom a tool runs as. */
+struct tool_identity {
+	bool is_root;           /* mkfs and friends: argv that we built */
+	uid_t uid;
+	gid_t gid;
+	const gid_t *groups;    /* supplementary */
+	size_t n_groups;
+	const char *home, *login;
+	/* a tool that is not root: no capabilities, no_new_privs, rlimits, and root directory `room` (room.h) */
+	const char *room;       /* chroot before dropping privilege; NULL: none */
+	int cgroup_fd;          /* cgroup.procs (or tasks) to join; -1: none */
+};
+
+struct tool {
+	char *const *argv;      /* argv[0] is looked up on TOOL_PATH unless it has a '/' */
+	const char *dir;        /* working directory; NULL: / */
+	int64_t timeout_ns;     /* 0: TOOL_TIMEOUT_NS */
+	size_t keep;            /* bytes of each stream to keep; 0: TOOL_KEEP */
+};
+#define TOOL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define TOOL_TIMEOUT_NS (600 * INT64_C(1000000000))
+#define TOOL_KEEP ((size_t)1 << 20)
+
+/* How one program ended. */
+struct tool_end {
+	int exit_status;        /* -1: killed by a signal */
+	int exit_signal;
+	int64_t elapsed_ns;     /* CLOCK_MONOTONIC, exec to exit */
+	int64_t user_ns, system_ns; /* of the program and all children it waited for; wait4(2) */
+	struct text out, err;   /* owned; tool_end_done */
+	size_t out_bytes, err_bytes; /* as printed */
+};
+void tool_end_done(struct tool_end *end);
+
+/* Runs n programs at once (copies) and waits for all of them.  ret: n ends, valid also on failure as far as it got.
+ * A program that exits with an error status is not a failure here: look at the end.  Fails with ERR_TIMEOUT, ERR_CANCELLED,
+ * ERR_INFEASIBLE (program not found: "needs 'iozone', which is not installed"), ERR_SYSTEM.  After it returns none of
+ * the programs nor their descendants run (the whole PID namespace but the worker's own children is killed on time-out). */
+int tools_run(const struct tool_env *env, const struct tool_identity *as, const struct tool *tools, size_t n,
+              struct tool_end *ret, struct err *e);
+int tool_run(const struct tool_env *env, const struct tool_identity *as, const struct tool *tool, struct tool_end *ret,
+             struct err *e);
+/* The same for a tool that must succeed: an exit status other than 0 is ERR_TOOL with the last line it printed.  For
+ * root tools with a literal argument list. */
+int tool_must(const struct tool_env *env, struct text *ret_out, struct err *e, const char *const *argv, int64_t timeout_ns);
+
+/* Servers (workload_step.background): started, watched, ended later by TERM then KILL. */
+struct tool_server;
+int tool_server_start(const struct tool_env *env, const struct tool_identity *as, const struct tool *tool,
+                      struct tool_server **ret, struct err *e);
+int tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_end *ret);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A plan: the YAML of iosweep-plan(5) as structs.  Reading checks everything that can be known without the machine;
+ * all faults of a file are reported at once, each with line and column.
+ */
+#ifndef IOSWEEP_PLAN_H
+#define IOSWEEP_PLAN_H
+
+#include "schema/axis.h"
+#include "schema/base/err.h"
+#include "schema/base/mem.h"
+#include "schema/model.h"
+#include "schema/workload.h"
+#include "schema/yaml.h"
+
+/* A value under define: filesystem: (or a bare type, which defines itself without options). */
+struct filesystem {
+	const char *name; /* as the plan says it */
+	const char *type; /* ext2 ext3 ext4 xfs btrfs none */
+	char **mkfs;      /* words, ${...} expanded; NULL-terminated */
+	char **mount;
+};
+
+struct axis_value {
+	const char *requested; /* spelling(s); equal canonical values in one list are one value with both spellings */
+	const char *value;     /* canonical; AXIS_FILESYSTEM: the type; AXIS_WORDS: words joined by blanks, checked per cell's family */
+	const struct filesystem *filesystem; /* AXIS_FILESYSTEM */
+	char **words;          /* AXIS_WORDS: ${...} expanded */
+	int line, column;
+};
+
+struct plan_axis {
+	const char *name;
+	const struct axis *def;
+	struct axis_value *values;
+	size_t n;
+	int line, column;
+};
+
+/* One row of a zip: a value for each of its axes (indices into plan_axis.values). */
+struct plan_block {
+	struct plan_axis *axes; /* in the order written; zipped axes are marked */
+	size_t n;
+	size_t n_zip_rows;      /* > 0: the first n_zipped axes have n_zip_rows values each that go together */
+	size_t n_zipped;
+	bool one_at_a_time;
+	int line, column;
+};
+
+struct plan_exclude { /* a cell is excluded if every axis named has one of its values */
+	struct plan_axis *axes;
+	size_t n;
+};
+
+struct plan_workload {
+	const char *name;                 /* as: or the definition's name */
+	const struct workload *definition;/* owned by the plan's arena or the registry */
+	struct workload_param *params;    /* all parameters of the definition, the plan's values in */
+	size_t n_params;
+	int line, column;
+};
+
+enum order { ORDER_NESTED, ORDER_ROUNDS, ORDER_RANDOM };
+enum fresh { FRESH_CELL, FRESH_FILESYSTEM, FRESH_TRIAL };
+
+struct plan {
+	struct arena *arena; /* owns all below */
+	const char *name, *about;
+	struct target target;
+	struct { const char *key; const char *value; } *geometry; /* ${key}: sizes in bytes */
+	size_t n_geometry;
+	struct filesystem *filesystems; /* define: */
+	size_t n_filesystems;
+	struct plan_block *blocks;
+	size_t n_blocks;
+	struct plan_exclude *excludes;
+	size_t n_excludes;
+	struct plan_workload *workloads;
+	size_t n_workloads;
+
+	int trials;               /* repetitions; default 3 */
+	enum keep keep;           /* default KEEP_MEDIAN */
+	enum order order;         /* default ORDER_NESTED */
+	uint64_t random_seed;     /* default 1 */
+	enum fresh fresh;         /* default FRESH_CELL */
+	int64_t timeout_ns;       /* per trial; default 1 h */
+	int64_t settle_ns;        /* longest wait for a quiet machine before a trial; default 5 min; 0: no wait at all */
+	bool stop_on_failure;     /* on-failure: stop */
+	int priority;             /* -100..100, default 0 */
+};
+
+/* Where workload definitions come from: name -> definition.  See workload.h. */
+struct registry;
+
+/* Reads and checks a plan.  ret: to be freed by plan_free.  Fails with -1 and diagnostics in d. */
+int plan_read(const char *data, size_t n, const struct registry *workloads, struct diags *d, struct plan **ret);
+void plan_free(struct plan *p);
+
+const char *order_name(enum order order);
+const char *fresh_name(enum fresh fresh);
+
+#endif

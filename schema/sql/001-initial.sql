@@ -1,0 +1,249 @@
+-- iosweep store, version 1.  Times are UTC milliseconds (_ms); durations are monotonic nanoseconds (_ns); sizes are bytes.
+-- Integer keys inside; a UUIDv7 (16 bytes) or a SHA-256 digest (32 bytes) where stores of several hosts meet.
+
+CREATE TABLE host (
+  id    INTEGER PRIMARY KEY,
+  uuid  BLOB NOT NULL UNIQUE CHECK (length(uuid) = 16),  -- from /etc/machine-id, or made once
+  name  TEXT NOT NULL                                    -- nodename when last seen
+) STRICT;
+
+-- Facts of host, kernel, device and tools; content-addressed, so that equal environments are one row.
+CREATE TABLE environment (
+  id      INTEGER PRIMARY KEY,
+  digest  BLOB NOT NULL UNIQUE CHECK (length(digest) = 32)  -- SHA-256 of the sorted identity and context facts
+) STRICT;
+
+CREATE TABLE environment_fact (
+  environment_id  INTEGER NOT NULL REFERENCES environment(id),
+  key             TEXT NOT NULL,   -- 'kernel.release', 'tool.fio', 'device.model', ...
+  value           TEXT NOT NULL,
+  class           TEXT NOT NULL CHECK (class IN ('identity', 'context', 'volatile')),
+  PRIMARY KEY (environment_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE plan (
+  id      INTEGER PRIMARY KEY,
+  digest  BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),  -- SHA-256 of source
+  name    TEXT NOT NULL,
+  about   TEXT NOT NULL DEFAULT '',
+  source  TEXT NOT NULL          -- the YAML as submitted
+) STRICT;
+
+CREATE TABLE sweep (
+  id               INTEGER PRIMARY KEY,
+  uuid             BLOB NOT NULL UNIQUE CHECK (length(uuid) = 16),
+  plan_id          INTEGER NOT NULL REFERENCES plan(id),
+  host_id          INTEGER NOT NULL REFERENCES host(id),
+  state            TEXT NOT NULL CHECK (state IN ('queued', 'running', 'paused', 'done', 'failed', 'cancelled', 'imported')),
+  reason           TEXT NOT NULL DEFAULT '',   -- why paused, failed or cancelled
+  wanted           TEXT NOT NULL DEFAULT '' CHECK (wanted IN ('', 'pause', 'cancel', 'stop')),  -- asked of a running sweep
+  priority         INTEGER NOT NULL DEFAULT 0, -- higher first
+  target_kind      TEXT NOT NULL CHECK (target_kind IN ('device', 'image', 'directory', 'import')),
+  target           TEXT NOT NULL,              -- name in the host's list, or the image's size
+  submitter_uid    INTEGER NOT NULL,
+  submitter_gid    INTEGER NOT NULL,
+  submitter        TEXT NOT NULL,              -- login name when submitted
+  cells            INTEGER NOT NULL,           -- in the whole matrix
+  trials_per_cell  INTEGER NOT NULL,           -- repetitions x workloads
+  keep             TEXT NOT NULL CHECK (keep IN ('median', 'mean', 'single')),
+  strict           INTEGER NOT NULL DEFAULT 0, -- 1: an infeasible cell makes the sweep fail
+  options          TEXT NOT NULL DEFAULT '{}', -- JSON: submit options that are not in the plan (rehearse, strict ...)
+  source           TEXT NOT NULL DEFAULT '',   -- where an imported table came from
+  note             TEXT NOT NULL DEFAULT '',   -- iosweep annotate
+  submitted_ms     INTEGER NOT NULL,
+  started_ms       INTEGER,
+  ended_ms         INTEGER
+) STRICT;
+CREATE INDEX sweep_state ON sweep(state);
+
+CREATE TABLE sweep_label (
+  sweep_id  INTEGER NOT NULL REFERENCES sweep(id),
+  name      TEXT NOT NULL,
+  value     TEXT NOT NULL,
+  PRIMARY KEY (sweep_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE axis (
+  id    INTEGER PRIMARY KEY,
+  name  TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE axis_value (
+  id       INTEGER PRIMARY KEY,
+  axis_id  INTEGER NOT NULL REFERENCES axis(id),
+  value    TEXT NOT NULL,   -- canonical: sizes in bytes, options expanded
+  number   REAL,            -- value as a number where it is one, for filters such as readahead>=2MiB
+  UNIQUE (axis_id, value)
+) STRICT;
+
+-- The canonical settings of a cell, equal on every host.  An axis at kernel-default is not listed.
+CREATE TABLE config (
+  id      INTEGER PRIMARY KEY,
+  digest  BLOB NOT NULL UNIQUE CHECK (length(digest) = 32)  -- SHA-256 of "axis=value\n" lines sorted by axis
+) STRICT;
+
+CREATE TABLE config_value (
+  axis_value_id  INTEGER NOT NULL REFERENCES axis_value(id),
+  config_id      INTEGER NOT NULL REFERENCES config(id),
+  PRIMARY KEY (axis_value_id, config_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX config_value_by_config ON config_value(config_id, axis_value_id);
+
+-- A row is made when the sweep reaches the cell; a cell without a row has not been visited.
+CREATE TABLE cell (
+  id          INTEGER PRIMARY KEY,
+  sweep_id    INTEGER NOT NULL REFERENCES sweep(id),
+  config_id   INTEGER NOT NULL REFERENCES config(id),
+  position    INTEGER NOT NULL,   -- from 0, in the order of the plan's enumeration (not of a random order)
+  state       TEXT NOT NULL CHECK (state IN ('running', 'ok', 'infeasible', 'failed', 'partial')),
+  reason      TEXT NOT NULL DEFAULT '',
+  started_ms  INTEGER NOT NULL,
+  ended_ms    INTEGER,
+  UNIQUE (sweep_id, config_id)
+) STRICT;
+CREATE INDEX cell_by_config ON cell(config_id);
+
+-- What was asked for and what took effect: two recorded facts for every axis of every cell.
+CREATE TABLE cell_value (
+  cell_id    INTEGER NOT NULL REFERENCES cell(id),
+  axis_id    INTEGER NOT NULL REFERENCES axis(id),
+  requested  TEXT NOT NULL,   -- the plan's spelling; several that mean the same are joined by ', '
+  value      TEXT NOT NULL,   -- canonical; 'kernel-default' where left as found
+  effective  TEXT,            -- read back from the machine; NULL: not read yet, or nothing to read (a label)
+  verdict    TEXT NOT NULL DEFAULT '' CHECK (verdict IN ('', 'confirmed', 'implied', 'unconfirmed', 'contradicted')),
+  PRIMARY KEY (cell_id, axis_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE step_run (   -- how long each step of a cell took: the source of estimates, and of the count of steps
+  id          INTEGER PRIMARY KEY,
+  cell_id     INTEGER NOT NULL REFERENCES cell(id),
+  step        TEXT NOT NULL,
+  elapsed_ns  INTEGER NOT NULL,
+  state       TEXT NOT NULL CHECK (state IN ('done', 'failed', 'undone')),
+  detail      TEXT NOT NULL DEFAULT ''   -- what the tool said of what it made (dumpe2fs -h, xfs_info ...)
+) STRICT;
+CREATE INDEX step_run_by_cell ON step_run(cell_id, step);
+
+CREATE TABLE workload (
+  id          INTEGER PRIMARY KEY,
+  digest      BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),  -- SHA-256 of definition and parameters
+  name        TEXT NOT NULL,   -- of the definition: 'dd-write'
+  definition  TEXT NOT NULL,   -- its YAML
+  parameters  TEXT NOT NULL    -- JSON object, ram-relative sizes kept relative
+) STRICT;
+
+CREATE TABLE sweep_workload (
+  sweep_id     INTEGER NOT NULL REFERENCES sweep(id),
+  workload_id  INTEGER NOT NULL REFERENCES workload(id),
+  position     INTEGER NOT NULL,
+  name         TEXT NOT NULL,   -- its name in the plan: 'as:', or the definition's
+  PRIMARY KEY (sweep_id, workload_id),
+  UNIQUE (sweep_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE metric (
+  id           INTEGER PRIMARY KEY,
+  workload_id  INTEGER NOT NULL REFERENCES workload(id),
+  name         TEXT NOT NULL,              -- 'throughput'
+  label        TEXT NOT NULL DEFAULT '',   -- of an 'each' metric: '4KiB,1MiB'; shown as name{label}
+  unit         TEXT NOT NULL,              -- 'B/s' 'ns' '1/s' '%' ...
+  better       TEXT NOT NULL CHECK (better IN ('higher', 'lower', 'neither')),
+  UNIQUE (workload_id, name, label)
+) STRICT;
+
+CREATE TABLE trial (
+  id              INTEGER PRIMARY KEY,
+  uuid            BLOB NOT NULL UNIQUE CHECK (length(uuid) = 16),
+  cell_id         INTEGER NOT NULL REFERENCES cell(id),
+  workload_id     INTEGER NOT NULL REFERENCES workload(id),
+  repetition      INTEGER NOT NULL,   -- from 1
+  state           TEXT NOT NULL CHECK (state IN ('running', 'ok', 'failed', 'interrupted', 'infeasible')),
+  reason          TEXT NOT NULL DEFAULT '',
+  environment_id  INTEGER REFERENCES environment(id),
+  started_ms      INTEGER NOT NULL,
+  elapsed_ns      INTEGER,   -- of the run step
+  user_ns         INTEGER,   -- CPU time of the tools in user mode, all their children
+  system_ns       INTEGER,
+  read_bytes      INTEGER,   -- moved by the device during the run (diskstats)
+  written_bytes   INTEGER,
+  exit_status     INTEGER,   -- of the tool that decided; NULL if it was ended by a signal
+  exit_signal     INTEGER
+) STRICT;
+CREATE UNIQUE INDEX trial_good ON trial(cell_id, workload_id, repetition) WHERE state = 'ok';
+CREATE INDEX trial_by_cell ON trial(cell_id, workload_id, repetition);
+
+CREATE TABLE trial_flag (
+  trial_id  INTEGER NOT NULL REFERENCES trial(id),
+  flag      TEXT NOT NULL,             -- 'cached' 'drift' 'spread' 'disturbed' 'suspect' ...
+  reason    TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (trial_id, flag)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE trial_fact (     -- further numbers about a trial: PSI, page cache, kernel threads
+  trial_id  INTEGER NOT NULL REFERENCES trial(id),
+  key       TEXT NOT NULL,
+  value     REAL NOT NULL,
+  PRIMARY KEY (trial_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE measurement (    -- of good trials only
+  cell_id    INTEGER NOT NULL REFERENCES cell(id),
+  metric_id  INTEGER NOT NULL REFERENCES metric(id),
+  trial_id   INTEGER NOT NULL REFERENCES trial(id),
+  value      REAL NOT NULL,   -- in metric.unit
+  PRIMARY KEY (cell_id, metric_id, trial_id)
+) STRICT, WITHOUT ROWID;
+
+-- One row a cell and metric, written in the transaction that ends a cell (or a visit of it).
+CREATE TABLE result (
+  cell_id    INTEGER NOT NULL REFERENCES cell(id),
+  metric_id  INTEGER NOT NULL REFERENCES metric(id),
+  host_id    INTEGER NOT NULL REFERENCES host(id),     -- copied from the sweep, for the index
+  config_id  INTEGER NOT NULL REFERENCES config(id),   -- copied from the cell, for the index
+  value      REAL NOT NULL,      -- median or mean of the good trials
+  min        REAL NOT NULL,
+  max        REAL NOT NULL,
+  n          INTEGER NOT NULL,   -- good trials behind it
+  left_out   INTEGER NOT NULL DEFAULT 0,  -- attempts that failed or were interrupted
+  trial_id   INTEGER REFERENCES trial(id),  -- the middle one; NULL for a mean and for an even count
+  flags      TEXT NOT NULL DEFAULT '',      -- union of the trials' flags, blank-separated, sorted
+  PRIMARY KEY (cell_id, metric_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX result_best ON result(host_id, metric_id, value, config_id);
+CREATE INDEX result_config ON result(config_id, metric_id, host_id, value);
+
+-- The undo journal: committed before the first change, replayed in reverse.
+CREATE TABLE undo (
+  id        INTEGER PRIMARY KEY,        -- order of the changes
+  sweep_id  INTEGER NOT NULL REFERENCES sweep(id),
+  boot_id   TEXT NOT NULL,              -- /proc/sys/kernel/random/boot_id; entries of another boot are dropped if they name kernel state
+  step      TEXT NOT NULL,              -- the step that made the change
+  kind      TEXT NOT NULL,              -- 'sysfs' 'sysctl' 'filesystem' 'image' 'cgroup' ...
+  object    TEXT NOT NULL,              -- path, e.g. '/sys/block/loop0/queue/scheduler'
+  identity  TEXT NOT NULL DEFAULT '',   -- of the device behind it: 'diskseq=9 wwn=...'
+  original  TEXT NOT NULL,              -- value before the first change; '' where there is none
+  state     TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'done', 'dropped', 'failed')),
+  reason    TEXT NOT NULL DEFAULT '',
+  at_ms     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX undo_pending ON undo(sweep_id, id) WHERE state = 'pending';
+
+CREATE TABLE event (
+  id        INTEGER PRIMARY KEY,
+  sweep_id  INTEGER NOT NULL REFERENCES sweep(id),
+  at_ms     INTEGER NOT NULL,
+  kind      TEXT NOT NULL,   -- 'submitted' 'started' 'cell' 'trial' 'paused' 'resumed' 'restored' 'flag' ...
+  text      TEXT NOT NULL
+) STRICT;
+CREATE INDEX event_by_sweep ON event(sweep_id, id);
+
+-- Raw output of a trial's steps, zlib-compressed and bounded, so that new metrics can be extracted later.
+CREATE TABLE output (
+  trial_id   INTEGER NOT NULL REFERENCES trial(id),
+  step       TEXT NOT NULL,      -- 'run', 'run.2' for the second stream, 'prepare', ...
+  stream     TEXT NOT NULL CHECK (stream IN ('stdout', 'stderr')),
+  bytes      INTEGER NOT NULL,   -- as printed, before bounding
+  kept       INTEGER NOT NULL,   -- bytes kept, before compression
+  data       BLOB NOT NULL,      -- zlib (RFC 1950)
+  PRIMARY KEY (trial_id, step, stream)
+) STRICT;

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The store: one SQLite file in WAL mode.  store*.c are the only files that know SQLite (and evaluate.c).
+ *
+ * Daemon and worker each open it for writing; the commands open it read-only, with or without a daemon.  A function
+ * that writes is one transaction with synchronous=FULL, so that what it acknowledged survives a power cut.
+ * Queries for reports are in store_show.c and friends, beside this core.
+ *
+ * Out of the ordinary errors: ERR_NO_SPACE when the disk is full, ERR_BUSY when another writer kept the lock for
+ * longer than the busy timeout (STORE_BUSY_MS), ERR_STORE for everything else SQLite says.
+ */
+#ifndef IOSWEEP_STORE_H
+#define IOSWEEP_STORE_H
+
+#include "schema/base/err.h"
+#include "schema/base/mem.h"
+#include "schema/extract.h"
+#include "schema/model.h"
+#include "schema/matrix.h"
+#include "schema/plan.h"
+
+#define STORE_BUSY_MS 15000
+
+struct store;
+
+enum store_mode {
+	STORE_WRITE, /* creates and migrates */
+	STORE_READ   /* read-only; refuses a store that needs a migration by a newer daemon */
+};
+int store_open(const char *path, enum store_mode mode, struct store **ret, struct err *e);
+void store_close(struct store *s);
+
+/* Explicit transactions, for several writes that belong together; they nest (only the outermost counts). */
+int store_begin(struct store *s, struct err *e);
+int store_commit(struct store *s, struct err *e);
+void store_rollback(struct store *s);
+
+/* ---- hosts and environments (store_environment.c) ---- */
+enum fact_class { FACT_IDENTITY, FACT_CONTEXT, FACT_VOLATILE };
+struct environment_fact {
+	const char *key, *value;
+	enum fact_class class;
+};
+int store_host(struct store *s, const uint8_t uuid[16], const char *name, int64_t *ret_id, struct err *e);
+/* Content-addressed by the sorted identity and context facts; an equal environment gives the same id. */
+int store_environment(struct store *s, const struct environment_fact *facts, size_t n, int64_t *ret_id, struct err *e);
+
+/* ---- sweeps and the queue (store_sweep.c) ---- */
+enum sweep_state { SWEEP_QUEUED, SWEEP_RUNNING, SWEEP_PAUSED, SWEEP_DONE, SWEEP_FAILED, SWEEP_CANCELLED, SWEEP_IMPORTED, N_SWEEP_STATES };
+const char *sweep_state_name(enum sweep_state state);
+enum wanted { WANT_NOTHING, WANT_PAUSE, WANT_CANCEL, WANT_STOP };
+
+struct sweep {
+	int64_t id;
+	uint8_t uuid[16];
+	char *plan_name, *about, *host; /* arena */
+	enum sweep_state state;
+	char *reason;
+	enum wanted wanted;
+	int priority;
+	enum target_kind target_kind;
+	char *target;
+	int64_t submitter_uid, submitter_gid;
+	char *submitter;
+	int64_t cells, trials_per_cell;
+	enum keep keep;
+	bool strict;
+	char *options; /* JSON */
+	int64_t submitted_ms, started_ms, ended_ms; /* 0: not yet */
+	int64_t cells_ended, trials_ok;             /* progress, counted */
+};
+
+struct sweep_new { /* borrowed */
+	const char *plan_source;
+	const struct plan *plan;
+	int64_t host_id;
+	const char *target;
+	uint64_t cells;
+	int64_t uid, gid;
+	const char *submitter;
+	int priority;
+	bool strict;
+	const char *options; /* JSON object */
+};
+int store_sweep_submit(struct store *s, const struct sweep_new *n, int64_t *ret_id, struct err *e);
+int store_sweep_get(struct store *s, int64_t id, struct arena *a, struct sweep *ret, struct err *e);
+/* "12", "last", "last~1", a UUID or a unique prefix of at least 4 digits of one. */
+int store_sweep_find(struct store *s, const char *name, int64_t *ret_id, struct err *e);
+/* All sweeps, newest last, limited to the newest `limit` (0: all). */
+int store_sweep_list(struct store *s, int64_t limit, struct arena *a, struct sweep **ret, size_t *ret_n, struct err *e);
+int store_sweep_plan(struct store *s, int64_t id, struct arena *a, const char **ret_source, struct err *e);
+/* The sweep to run next: queued, highest priority, oldest; 0 if none. */
+int store_sweep_next(struct store *s, int64_t *ret_id, struct err *e);
+int store_sweep_set_state(struct store *s, int64_t id, enum sweep_state state, const char *reason, struct err *e);
+int store_sweep_set_wanted(struct store *s, int64_t id, enum wanted wanted, struct err *e);
+/* Sweeps that are 'running' although no worker is (after a crash), or that have pending undo entries. */
+int store_sweep_orphans(struct store *s, struct arena *a, int64_t **ret_ids, size_t *ret_n, struct err *e);
+/* The workloads of a sweep as submitted, so that a resumed sweep uses the same definitions. */
+struct sweep_workload {
+	int64_t workload_id;
+	const char *name;              /* in the plan */
+	const struct workload *definition; /* read from the stored text; in ret_registry's arena */
+	struct workload_param *params;
+	size_t n_params;
+};
+int store_sweep_workloads(struct store *s, int64_t id, struct arena *a, struct sweep_workload **ret, size_t *ret_n,
+                          struct err *e);
+
+/* ---- cells and trials (store_trial.c) ---- */
+enum cell_state { CELL_RUNNING, CELL_OK, CELL_INFEASIBLE, CELL_FAILED, CELL_PARTIAL };
+const char *cell_state_name(enum cell_state state);
+
+/* Finds or makes the row of a cell (config, values); sets it running. */
+int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, int64_t *ret_id, enum cell_state *ret_before,
+                     struct err *e);
+int store_cell_effective(struct store *s, int64_t cell_id, const char *axis, const char *effective, const char *verdict,
+                         struct err *e);
+struct step_time {
+	enum step_id step;
+	int64_t elapsed_ns;
+	const char *state;  /* "done" "failed" "undone" */
+	const char *detail; /* or NULL */
+};
+/* Ends a cell, or a visit of it (CELL_PARTIAL: more repetitions are missing): state, step times, results recomputed. */
+int store_cell_end(struct store *s, int64_t cell_id, enum cell_state state, const char *reason,
+                   const struct step_time *steps, size_t n, struct err *e);
+/* State of the cell with this config in this sweep; *ret_exists false if it was never visited. */
+int store_cell_find(struct store *s, int64_t sweep_id, const uint8_t digest[32], bool *ret_exists, int64_t *ret_id,
+                    enum cell_state *ret_state, struct err *e);
+
+struct trial_end {
+	const char *state;        /* "ok" "failed" "interrupted" "infeasible" */
+	const char *reason;
+	int64_t environment_id;   /* 0: none */
+	int64_t elapsed_ns, user_ns, system_ns, read_bytes, written_bytes;
+	int exit_status;          /* -1: none */
+	int exit_signal;          /* 0: none */
+	const struct measured *measured; /* stored only if state is "ok" */
+	size_t n_measured;
+	const struct { const char *flag, *reason; } *flags;
+	size_t n_flags;
+	const struct fact *facts; /* trial_fact rows */
+	size_t n_facts;
+	const struct capture *captures; /* outputs, compressed here; stored up to STORE_OUTPUT_MAX bytes each */
+	size_t n_captures;
+};
+#define STORE_OUTPUT_MAX ((size_t)1 << 20)
+/* Claims the trial before it runs (state 'running'), so that a crash shows what was on. */
+int store_trial_begin(struct store *s, int64_t cell_id, int64_t workload_id, int repetition, int64_t *ret_id, struct err *e);
+int store_trial_end(struct store *s, int64_t trial_id, const struct trial_end *t, struct err *e);
+/* Repetitions that have a good trial, as a bit mask-like array: ret_done[r - 1] for r in 1..n. */
+int store_trials_done(struct store *s, int64_t cell_id, int64_t workload_id, int n, bool *ret_done, struct err *e);
+int store_trial_flag(struct store *s, int64_t trial_id, const char *flag, const char *reason, struct err *e);
+/* Marks what a dead worker left 'running' as interrupted. */
+int store_trials_interrupt(struct store *s, int64_t sweep_id, const char *reason, struct err *e);
+/* Recomputes the rows of `result` for one cell. */
+int store_result_update(struct store *s, int64_t cell_id, struct err *e);
+
+/* ---- the undo journal (store_undo.c) ---- */
+struct undo_entry {
+	int64_t id;
+	const char *boot_id, *step, *kind, *object, *identity, *original;
+};
+/* Adds an entry unless one for the same sweep, kind and object is pending already (the first original counts). */
+int store_undo_add(struct store *s, int64_t sweep_id, const struct undo_entry *u, int64_t *ret_id, struct err *e);
+int store_undo_pending(struct store *s, int64_t sweep_id, struct arena *a, struct undo_entry **ret, size_t *ret_n,
+                       struct err *e); /* newest first: the order of replay */
+int store_undo_finish(struct store *s, int64_t undo_id, const char *state, const char *reason, struct err *e);
+
+/* ---- events (store_sweep.c) ---- */
+int store_event(struct store *s, int64_t sweep_id, const char *kind, struct err *e, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* ---- reading for `show` (store_show.c) ---- */
+struct shown_value { const char *axis, *requested, *value, *effective, *verdict; };
+struct shown_result {
+	const char *key;  /* "WORKLOAD.METRIC" or "WORKLOAD.METRIC{LABEL}" */
+	double value, min, max;
+	int64_t n, left_out, trial_id; /* trial_id 0: none */
+	const char *unit, *flags;
+	enum better better;
+};
+struct shown_cell {
+	int64_t id, position;
+	uint8_t config[32];
+	enum cell_state state;
+	const char *reason;
+	struct shown_value *values;
+	size_t n_values;
+	struct shown_result *results;
+	size_t n_results;
+};
+int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct shown_cell **ret, size_t *ret_n,
+                     struct err *e);
+struct shown_trial {
+	int64_t id, cell_id;
+	const char *workload, *state, *reason, *flags;
+	int repetition, exit_status, exit_signal;
+	int64_t started_ms, elapsed_ns, user_ns, system_ns, read_bytes, written_bytes;
+	struct { const char *key, *unit; double value; } *measured;
+	size_t n_measured;
+};
+int store_show_trials(struct store *s, int64_t sweep_id, struct arena *a, struct shown_trial **ret, size_t *ret_n,
+                      struct err *e);
+/* Expected seconds of a plan from what this store knows of its steps and workloads on this host; -1: no history. */
+int store_estimate(struct store *s, const struct plan *p, const struct step_counts *counts, double *ret_seconds,
+                   struct err *e);
+
+#endif

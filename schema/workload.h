@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Workload definitions: the YAML of iosweep-workload(5) as structs, the registry of those a host offers, and the
+ * expansion of argument lists.  Nothing here runs anything or goes through a shell.
+ */
+#ifndef IOSWEEP_WORKLOAD_H
+#define IOSWEEP_WORKLOAD_H
+
+#include "schema/base/err.h"
+#include "schema/base/mem.h"
+#include "schema/base/text.h"
+#include "schema/model.h"
+#include "schema/yaml.h"
+
+/* A parameter: name and text as written.  "2x ram" stays as it is until expansion. */
+struct workload_param {
+	const char *name;
+	const char *value;
+};
+
+enum workload_phase { PHASE_PREPARE, PHASE_BEFORE, PHASE_RUN, PHASE_AFTER, PHASE_CLEANUP, N_PHASES };
+const char *phase_name(enum workload_phase phase);
+
+/* One argument list of a phase; words may hold ${...}. */
+struct workload_step {
+	char **words;
+	size_t n;
+	const char *copies;    /* number of concurrent streams, as text with ${...}; NULL: one.  ${copy} is 1..N in words */
+	int64_t timeout_ns;    /* 0: the phase's default (run: the trial's time-out) */
+	bool background;       /* a server: started, not waited for; ended after the phase that `until` names (pgbench) */
+	bool may_fail;         /* an exit status other than 0 is no failure (cleanup) */
+	int line, column;
+};
+
+struct workload_metric; /* extract.h: private to workload.c and extract.c */
+
+struct workload {
+	const char *name, *about;
+	const char *source;      /* the YAML text, as stored */
+	const char *file;        /* where it was read from, for messages */
+	char **needs;            /* programs; NULL-terminated */
+	struct workload_param *params; /* with their defaults */
+	size_t n_params;
+	bool any_param;          /* takes parameters that it does not name (fio) */
+	bool warm;               /* caches are not dropped before a trial */
+	bool reads;              /* its throughput metrics are reads: for the 'cached' flag */
+	struct workload_step *steps[N_PHASES];
+	size_t n_steps[N_PHASES];
+	struct workload_metric *metrics; /* owned by the arena */
+	size_t n_metrics;
+	const void *rules;       /* complete-if, fail-if, suspect-if: private to extract.c */
+	struct arena *arena;     /* owns all of it */
+};
+
+/* Reads one definition.  Faults: unknown key, a pattern that does not compile, a JSON path that is not one, a value
+ * expression that reads a table, an undefined variable, a metric without unit or direction ... with line and column. */
+int workload_read(const char *data, size_t n, struct diags *d, struct workload **ret);
+void workload_free(struct workload *w);
+
+/* `command` in a plan: run:, metrics: ... given in the plan itself.  body: the map under the workload's name. */
+int workload_from_plan(const struct node *body, const char *data, size_t n, struct diags *d, struct workload **ret);
+
+struct registry;
+struct registry *registry_new(void);
+void registry_free(struct registry *r);
+/* Loads every *.yaml of a directory; later directories override earlier ones.  A bad definition is reported in d and
+ * left out; the others stay usable.  must_be_root_owned: a directory or file that somebody but root can write is refused
+ * as a whole (ERR_REFUSED).  -1 only if the directory cannot be read or is refused. */
+int registry_load(struct registry *r, const char *dir, bool must_be_root_owned, struct diags *d, struct err *e);
+const struct workload *registry_find(const struct registry *r, const char *name); /* or NULL */
+size_t registry_count(const struct registry *r);
+const struct workload *registry_at(const struct registry *r, size_t i); /* sorted by name */
+
+/* SHA-256 over definition and parameters (sorted, relative sizes kept relative, equal spellings of a size equal). */
+void workload_digest(const struct workload *w, const struct workload_param *params, size_t n, uint8_t ret[32]);
+/* The parameters as a JSON object, for the store; and back (arena). */
+void workload_params_json(const struct workload_param *params, size_t n, struct text *ret);
+int workload_params_from_json(const char *json, struct arena *a, struct workload_param **ret, size_t *ret_n, struct err *e);
+
+/* What ${...} stands for while a trial runs. */
+struct expansion {
+	const char *dir;        /* ${dir}: the work directory, absolute as the tools see it */
+	const char *device;     /* ${device}: the target's node as the tools see it; NULL on a directory target */
+	int64_t ram_bytes;      /* "2x ram"; the memory limit where there is one */
+	int copy, copies;       /* ${copy}, ${copies} */
+	int repetition;         /* ${repetition} */
+	const struct workload_param *params;
+	size_t n_params;
+};
+
+/* One argument list, ready for exec: NULL-terminated, arena.  ${size} is the parameter as given (a relative size in
+ * bytes); ${size:B} ${size:KiB} ${size:MiB} ${size:GiB} a whole number of that unit.  A word that is exactly "${@options}"
+ * expands to one word per unnamed parameter ("--name=value"; fio). */
+int workload_expand(const struct workload_step *step, const struct expansion *x, struct arena *a, char ***ret_argv,
+                    struct err *e);
+/* Value of one text with ${...}, and of one size parameter in bytes. */
+int workload_expand_text(const char *text, const struct expansion *x, struct arena *a, const char **ret, struct err *e);
+int workload_size(const char *value, int64_t ram_bytes, int64_t *ret_bytes, struct err *e);
+
+#endif
