@@ -46,7 +46,7 @@ UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 objects = $(patsubst %.c,$(B)/%.o,$(1))
 UNIT    = $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
-.PHONY: all clean help lint format install uninstall demo check check-unit check-e2e check-all check-vm bench fuzz soak
+.PHONY: all objects clean help lint format install uninstall demo check check-unit check-e2e check-all check-vm bench fuzz soak
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -57,6 +57,8 @@ $(B)/iosweepd: $(call objects,$(DAEMON_SRC)) $(B)/libworker.a $(B)/libschema.a
 
 $(B)/iosweep: $(call objects,$(CLI_SRC)) $(B)/libschema.a
 	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(CLI_LIBS) $(SCHEMA_LIBS) -lm $(LDLIBS)
+
+objects: $(call objects,$(SCHEMA_SRC) $(WORKER_SRC) $(DAEMON_SRC) $(CLI_SRC))
 
 $(B)/libschema.a: $(call objects,$(SCHEMA_SRC))
 $(B)/libworker.a: $(call objects,$(WORKER_SRC))
