@@ -1,0 +1,117 @@
+# Helpers of the end-to-end tests: a private daemon below $BATS_TEST_TMPDIR (or $BATS_FILE_TMPDIR), never the host's.
+#
+#   setup() { daemon_setup; daemon_start; }     teardown() { daemon_teardown; }
+#
+# Everything is real: daemon, worker, block devices (loop), mkfs, mount.  Tests that need root say need_root first.
+
+B=${IOSWEEP_BUILD:-build/opt}
+ROOT=$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)
+case $B in /*) ;; *) B=$ROOT/$B ;; esac
+export PATH=$B:$PATH
+export IOSWEEP_DATA=$ROOT/sweeps
+
+need_root() {
+	[ "$(id -u)" -eq 0 ] || { [ -z "${STRICT:-}" ] && skip "needs root"; return 1; }
+}
+
+need() { # PROGRAM...: skips by name if one is missing
+	local program
+	for program; do
+		command -v "$program" >/dev/null || { [ -z "${STRICT:-}" ] && skip "needs $program"; return 1; }
+	done
+}
+
+# Makes a home for a daemon: $HOME_DIR with a configuration that offers images, a directory and, once device_make was
+# called, devices.  Extra configuration text is taken from stdin if it is not a terminal.
+daemon_setup() {
+	HOME_DIR=$(mktemp -d /var/tmp/iosweep-test.XXXXXX)
+	chmod 755 "$HOME_DIR"
+	mkdir -p "$HOME_DIR/state" "$HOME_DIR/images" "$HOME_DIR/scratch" "$HOME_DIR/workloads"
+	chmod 1777 "$HOME_DIR/scratch"
+	CONFIG=$HOME_DIR/iosweepd.yaml
+	cat >"$CONFIG" <<-END
+	state: $HOME_DIR/state
+	socket: $HOME_DIR/socket
+	group: root
+	user: nobody
+	workloads: [$HOME_DIR/workloads]
+	images: {path: $HOME_DIR/images, max: 4GiB, keep-free: 64MiB}
+	directories:
+	  scratch: $HOME_DIR/scratch
+	END
+	export IOSWEEP_SOCKET=$HOME_DIR/socket
+	export IOSWEEP_DB=$HOME_DIR/state/iosweep.db
+	LOOPS=()
+	DAEMON=
+}
+
+# device_make NAME SIZE: a loop device that the configuration lists by its backing file; its path is in $DEVICE.
+device_make() {
+	local image=$HOME_DIR/$1.img
+	truncate -s "$2" "$image"
+	DEVICE=$(losetup -f --show "$image")
+	LOOPS+=("$DEVICE")
+	grep -q '^devices:' "$CONFIG" || echo 'devices:' >>"$CONFIG"
+	echo "  $1: {backing-file: $image}" >>"$CONFIG"
+}
+
+daemon_start() {
+	"$B/iosweepd" --config "$CONFIG" 2>>"$HOME_DIR/daemon.log" 3>&- &
+	DAEMON=$!
+	wait_for 10 test -S "$IOSWEEP_SOCKET"
+	wait_for 10 iosweep list >/dev/null
+}
+
+daemon_stop() { # SIGTERM; the exit status is the daemon's
+	[ -n "$DAEMON" ] || return 0
+	kill -TERM "$DAEMON" 2>/dev/null || true
+	local status=0
+	wait "$DAEMON" || status=$?
+	DAEMON=
+	return $status
+}
+
+daemon_teardown() {
+	daemon_stop || true
+	local loop
+	for loop in "${LOOPS[@]}"; do losetup -d "$loop" 2>/dev/null || true; done
+	if [ -n "${BATS_ERROR_STATUS:-}" ] && [ "${BATS_ERROR_STATUS:-0}" != 0 ]; then
+		sed 's/^/daemon: /' "$HOME_DIR/daemon.log" | tail -40
+	fi
+	rm -rf --one-file-system "$HOME_DIR"
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds
+wait_for() {
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	shift
+	until "$@" 2>/dev/null; do
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || { echo "timed out: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+query() { # SQL: one value a line, read-only
+	sqlite3 -readonly "$IOSWEEP_DB" "$1"
+}
+
+sweep_state() { # [ID]
+	query "SELECT state FROM sweep WHERE id = ${1:-(SELECT max(id) FROM sweep)}"
+}
+
+state_is() { [ "$(sweep_state)" = "$1" ]; }
+
+# What must be as before when a sweep is over: settings of a disk, mounts, loops, processes of the tools.
+machine_state() { # DEVICE
+	local queue=/sys/block/${1#/dev/}/queue attr
+	for attr in scheduler nr_requests max_sectors_kb read_ahead_kb rotational write_cache rq_affinity nomerges; do
+		[ -e "$queue/$attr" ] && echo "$attr $(cat "$queue/$attr")"
+	done
+	for attr in dirty_ratio dirty_background_ratio swappiness; do echo "vm.$attr $(cat /proc/sys/vm/$attr)"; done
+}
+
+nothing_left() { # no mount, no loop of ours, no file of a target
+	! grep -q "$HOME_DIR" /proc/self/mountinfo
+	[ -z "$(losetup -n -O BACK-FILE | grep "$HOME_DIR/images" || true)" ]
+	[ -z "$(ls -A "$HOME_DIR/images")" ]
+}
