@@ -68,48 +68,63 @@ const char *text_str(const struct text *t)
 	return t->s != NULL ? t->s : "";
 }
 
+/* A cursor over the characters of a number, and the copy that strtod(3) will read. */
+struct number_scan {
+	const char *s;
+	size_t n, len;
+	char buf[128];
+};
+
+static void number_take(struct number_scan *scan, char as)
+{
+	scan->buf[scan->len++] = as;
+	scan->s++;
+	scan->n--;
+}
+
+static void number_sign(struct number_scan *scan)
+{
+	if (scan->n > 0 && (*scan->s == '+' || *scan->s == '-'))
+		number_take(scan, *scan->s);
+}
+
+static size_t number_digits(struct number_scan *scan)
+{
+	size_t digits = 0;
+
+	for (; scan->n > 0 && isdigit((unsigned char)*scan->s); digits++)
+		number_take(scan, *scan->s);
+	return digits;
+}
+
 int number_parse_n(const char *s, size_t n, double *ret)
 {
-	char buf[128];
-	size_t len = 0, digits = 0, points = 0;
+	struct number_scan scan = { .s = s, .n = n };
+	size_t digits;
 	double v;
 
-	while (n > 0 && isspace((unsigned char)*s))
-		s++, n--;
-	while (n > 0 && isspace((unsigned char)s[n - 1]))
-		n--;
-	if (n == 0 || n >= sizeof(buf))
+	while (scan.n > 0 && isspace((unsigned char)*scan.s))
+		scan.s++, scan.n--;
+	while (scan.n > 0 && isspace((unsigned char)scan.s[scan.n - 1]))
+		scan.n--;
+	if (scan.n >= sizeof(scan.buf))
 		return -1;
-	if (*s == '+' || *s == '-')
-		buf[len++] = *s++, n--;
-	for (; n > 0; s++, n--) {
-		if (isdigit((unsigned char)*s)) {
-			buf[len++] = *s;
-			digits++;
-		} else if ((*s == '.' || *s == ',') && points++ == 0) {
-			buf[len++] = '.';
-		} else {
-			break;
-		}
+	number_sign(&scan);
+	digits = number_digits(&scan);
+	if (scan.n > 0 && (*scan.s == '.' || *scan.s == ',')) {
+		number_take(&scan, '.');
+		digits += number_digits(&scan);
 	}
 	if (digits == 0)
 		return -1;
-	if (n > 0 && (*s == 'e' || *s == 'E')) {
-		size_t exponent = 0;
-
-		buf[len++] = *s++, n--;
-		if (n > 0 && (*s == '+' || *s == '-'))
-			buf[len++] = *s++, n--;
-		for (; n > 0 && isdigit((unsigned char)*s); s++, n--, exponent++)
-			buf[len++] = *s;
-		if (exponent == 0)
+	if (scan.n > 0 && (*scan.s == 'e' || *scan.s == 'E')) {
+		number_take(&scan, 'e');
+		number_sign(&scan);
+		if (number_digits(&scan) == 0)
 			return -1;
 	}
-	if (n > 0)
-		return -1;
-	buf[len] = '\0';
-	v = strtod(buf, NULL); /* the programs run in the C locale: the point is a point */
-	if (!isfinite(v))
+	v = strtod(scan.buf, NULL); /* the programs run in the C locale: the point is a point */
+	if (scan.n > 0 || !isfinite(v))
 		return -1;
 	*ret = v;
 	return 0;
@@ -176,10 +191,29 @@ static int size_bare(const char *s, double v, unsigned flags, struct err *e)
 	return err_hint(e, "write %ssectors or %sKiB", s, s);
 }
 
+static int size_unknown_unit(const char *s, const char *unit, unsigned flags, struct err *e)
+{
+	err_set(e, ERR_USAGE, "'%s' has the unknown unit '%s'", s, unit);
+	if (strcasecmp(unit, "kb") == 0 || strcasecmp(unit, "mb") == 0 || strcasecmp(unit, "gb") == 0)
+		return err_hint(e, "decimal units are ambiguous: write %ciB (binary)", toupper((unsigned char)*unit));
+	if (!(flags & SIZE_SECTORS) && (strcmp(unit, "s") == 0 || text_starts(unit, "sector")))
+		return err_hint(e, "sectors are for readahead only: write KiB, MiB or GiB");
+	return err_hint(e, "known units are B KiB MiB GiB TiB (k m g t)%s", flags & SIZE_SECTORS ? " and sectors" : "");
+}
+
+static int size_unit_shift(const char *unit, unsigned flags)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(size_units); i++)
+		if (strcmp(unit, size_units[i].unit) == 0 && (size_units[i].needs & ~flags) == 0)
+			return size_units[i].shift;
+	return -1;
+}
+
 int size_parse(const char *s, unsigned flags, int64_t *ret_bytes, struct err *e)
 {
 	const char *unit;
-	double v;
+	double v, bytes;
+	int shift;
 
 	if (*s == '-')
 		return err_set(e, ERR_USAGE, "'%s' is negative; a size is 0 or more", s);
@@ -192,26 +226,16 @@ int size_parse(const char *s, unsigned flags, int64_t *ret_bytes, struct err *e)
 		unit++;
 	if (*unit == '\0' && !(flags & SIZE_BARE))
 		return size_bare(s, v, flags, e);
-	for (size_t i = 0; i < ARRAY_SIZE(size_units); i++) {
-		double bytes;
-
-		if (strcmp(*unit != '\0' ? unit : "B", size_units[i].unit) != 0 || (size_units[i].needs & ~flags) != 0)
-			continue;
-		bytes = ldexp(v, size_units[i].shift);
-		if (bytes > 0x1p60)
-			return err_set(e, ERR_USAGE, "'%s' is more than 1024PiB", s);
-		if (bytes != floor(bytes))
-			return err_set(e, ERR_USAGE, "'%s' is not a whole number of bytes", s);
-		*ret_bytes = (int64_t)bytes;
-		return 0;
-	}
-	err_set(e, ERR_USAGE, "'%s' has the unknown unit '%s'", s, unit);
-	if (strcasecmp(unit, "kb") == 0 || strcasecmp(unit, "mb") == 0 || strcasecmp(unit, "gb") == 0)
-		return err_hint(e, "decimal units are ambiguous: write %ciB (binary)", toupper((unsigned char)*unit));
-	if (!(flags & SIZE_SECTORS) && (strcmp(unit, "s") == 0 || text_starts(unit, "sector")))
-		return err_hint(e, "sectors are for readahead only: write KiB, MiB or GiB");
-	return err_hint(e, "known units are B KiB MiB GiB TiB (k m g t)%s",
-	                flags & SIZE_SECTORS ? " and sectors" : "");
+	shift = size_unit_shift(*unit != '\0' ? unit : "B", flags);
+	if (shift < 0)
+		return size_unknown_unit(s, unit, flags, e);
+	bytes = ldexp(v, shift);
+	if (bytes > 0x1p60)
+		return err_set(e, ERR_USAGE, "'%s' is more than 1024PiB", s);
+	if (bytes != floor(bytes))
+		return err_set(e, ERR_USAGE, "'%s' is not a whole number of bytes", s);
+	*ret_bytes = (int64_t)bytes;
+	return 0;
 }
 
 static const struct {
@@ -455,23 +479,45 @@ bool text_ends(const char *s, const char *suffix)
 	return n >= m && strcmp(s + n - m, suffix) == 0;
 }
 
-/* RFC 3629, section 4: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* RFC 3629, section 4: the range of the second byte for each first byte, so that overlong forms, surrogates and
+ * code points above U+10FFFF are out. */
+static const struct {
+	unsigned char first, last, low, high;
+	int more;
+} utf8_heads[] = {
+	{ 0x00, 0x7f, 0x00, 0x00, 0 }, { 0xc2, 0xdf, 0x80, 0xbf, 1 }, { 0xe0, 0xe0, 0xa0, 0xbf, 2 },
+	{ 0xe1, 0xec, 0x80, 0xbf, 2 }, { 0xed, 0xed, 0x80, 0x9f, 2 }, { 0xee, 0xef, 0x80, 0xbf, 2 },
+	{ 0xf0, 0xf0, 0x90, 0xbf, 3 }, { 0xf1, 0xf3, 0x80, 0xbf, 3 }, { 0xf4, 0xf4, 0x80, 0x8f, 3 },
+};
+
+/* Length of the character at p, or 0 if it is none. */
+static int utf8_length(const unsigned char *p, const unsigned char *end)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(utf8_heads); i++) {
+		int more = utf8_heads[i].more;
+
+		if (*p < utf8_heads[i].first || *p > utf8_heads[i].last)
+			continue;
+		if (end - p <= more || (more > 0 && (p[1] < utf8_heads[i].low || p[1] > utf8_heads[i].high)))
+			return 0;
+		for (int j = 2; j <= more; j++)
+			if ((p[j] & 0xc0) != 0x80)
+				return 0;
+		return more + 1;
+	}
+	return 0;
+}
+
 bool utf8_is_valid(const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s, *end = p + n;
 
 	while (p < end) {
-		int more = *p < 0x80 ? 0 : *p >= 0xc2 && *p <= 0xdf ? 1 : (*p & 0xf0) == 0xe0 ? 2 : *p >= 0xf0 && *p <= 0xf4 ? 3 : -1;
+		int length = utf8_length(p, end);
 
-		if (more < 0 || end - p <= more)
+		if (length == 0)
 			return false;
-		if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
-		    (*p == 0xf4 && p[1] > 0x8f))
-			return false;
-		for (int i = 1; i <= more; i++)
-			if ((p[i] & 0xc0) != 0x80)
-				return false;
-		p += more + 1;
+		p += length;
 	}
 	return true;
 }
