@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strings, numbers, sizes, durations, words, digests; see text.h.  Not for tables or JSON.
+ * Strings, numbers, sizes, durations, words; see text.h.  Not for tables or JSON.
  */
 #include "schema/base/text.h"
 
@@ -8,10 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <sha256.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 static void text_room(struct text *t, size_t more)
@@ -97,16 +95,21 @@ static size_t number_digits(struct number_scan *scan)
 	return digits;
 }
 
+static void number_trim(struct number_scan *scan)
+{
+	while (scan->n > 0 && isspace((unsigned char)*scan->s))
+		scan->s++, scan->n--;
+	while (scan->n > 0 && isspace((unsigned char)scan->s[scan->n - 1]))
+		scan->n--;
+}
+
 int number_parse_n(const char *s, size_t n, double *ret)
 {
 	struct number_scan scan = { .s = s, .n = n };
 	size_t digits;
 	double v;
 
-	while (scan.n > 0 && isspace((unsigned char)*scan.s))
-		scan.s++, scan.n--;
-	while (scan.n > 0 && isspace((unsigned char)scan.s[scan.n - 1]))
-		scan.n--;
+	number_trim(&scan);
 	if (scan.n >= sizeof(scan.buf))
 		return -1;
 	number_sign(&scan);
@@ -399,71 +402,6 @@ int words_split(struct arena *a, const char *s, char ***ret_words, size_t *ret_n
 		memcpy(copy, words, n * sizeof(*copy));
 	*ret_words = copy;
 	*ret_n = n;
-	return 0;
-}
-
-void digest_of(const void *data, size_t n, uint8_t ret[DIGEST_SIZE])
-{
-	SHA2_CTX ctx;
-
-	SHA256Init(&ctx);
-	SHA256Update(&ctx, data, n);
-	SHA256Final(ret, &ctx);
-}
-
-static void hex_format(const uint8_t *bytes, size_t n, char *buf)
-{
-	for (size_t i = 0; i < n; i++)
-		snprintf(buf + 2 * i, 3, "%02x", bytes[i]);
-}
-
-char *digest_format(const uint8_t digest[DIGEST_SIZE], char buf[DIGEST_TEXT])
-{
-	hex_format(digest, DIGEST_SIZE, buf);
-	return buf;
-}
-
-/* RFC 9562, section 5.7: 48 bits of Unix time in ms, version 7, the rest random. */
-void uuid_make(uint8_t ret[16])
-{
-	int64_t ms = now_ms();
-
-	if (getrandom(ret, 16, 0) != 16)
-		abort();
-	for (int i = 0; i < 6; i++)
-		ret[i] = (uint8_t)(ms >> (40 - 8 * i));
-	ret[6] = (ret[6] & 0x0f) | 0x70;
-	ret[8] = (ret[8] & 0x3f) | 0x80;
-}
-
-char *uuid_format(const uint8_t uuid[16], char buf[UUID_TEXT])
-{
-	char hex[33];
-
-	hex_format(uuid, 16, hex);
-	snprintf(buf, UUID_TEXT, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
-	return buf;
-}
-
-int uuid_parse(const char *s, uint8_t ret[16])
-{
-	char hex[33];
-	size_t n = 0;
-
-	for (; *s != '\0'; s++) {
-		if (*s == '-')
-			continue;
-		if (!isxdigit((unsigned char)*s) || n == 32)
-			return -1;
-		hex[n++] = *s;
-	}
-	if (n != 32)
-		return -1;
-	for (size_t i = 0; i < 16; i++) {
-		char pair[3] = { hex[2 * i], hex[2 * i + 1], '\0' };
-
-		ret[i] = (uint8_t)strtoul(pair, NULL, 16);
-	}
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text in and out: a growable string, the numbers, sizes and durations that people write, words with quotes,
- * digests.  The one place that knows how a quantity is spelt.
+ * Text in and out: a growable string, the numbers, sizes and durations that people write, words with quotes.
+ * The one place that knows how a quantity is spelt.
  */
 #ifndef IOSWEEP_TEXT_H
 #define IOSWEEP_TEXT_H
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/base/digest.h"
 #include "schema/base/err.h"
 #include "schema/base/mem.h"
 
@@ -61,18 +62,6 @@ char *time_format_local(int64_t ms, char buf[SIZE_TEXT]); /* "2026-11-30 22:04:0
 /* Splits on blanks; '...' and "..." keep blanks, a backslash outside '...' quotes one character; nothing else is
  * expanded.  ret_words: NULL-terminated array in the arena.  Fails with ERR_USAGE on an open quote. */
 int words_split(struct arena *a, const char *s, char ***ret_words, size_t *ret_n, struct err *e);
-
-/* SHA-256 of a run of bytes, as 32 bytes and as hexadecimal digits. */
-#define DIGEST_SIZE 32
-#define DIGEST_TEXT (2 * DIGEST_SIZE + 1)
-void digest_of(const void *data, size_t n, uint8_t ret[DIGEST_SIZE]);
-char *digest_format(const uint8_t digest[DIGEST_SIZE], char buf[DIGEST_TEXT]);
-
-/* UUIDs: version 7 (time-ordered, RFC 9562), as 16 bytes and as text. */
-#define UUID_TEXT 37
-void uuid_make(uint8_t ret[16]);
-char *uuid_format(const uint8_t uuid[16], char buf[UUID_TEXT]);
-int uuid_parse(const char *s, uint8_t ret[16]);
 
 bool text_starts(const char *s, const char *prefix);
 bool text_ends(const char *s, const char *suffix);
