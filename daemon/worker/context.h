@@ -22,6 +22,7 @@ struct claimed {
 	char private_node[128];  /* the worker's own node of the verified device number, for mkfs */
 	char identity[512];      /* "diskseq=9 wwn=..." as stored with undo entries */
 	int fd;                  /* read-only on the verified device, holds the lease (flock); -1 */
+	int lease_fd;            /* of the whole disk, if the device is a partition: then this one holds the lease; -1 */
 	dev_t devno;             /* of the device to format and mount */
 	uint64_t diskseq;
 	int64_t size_bytes;
@@ -59,6 +60,10 @@ struct worker {
 	struct tool_identity submitter; /* whom workloads run as */
 	char boot_id[40];
 	int64_t host_id;
+
+	char private_dir[256];   /* on a tmpfs of the worker's mount namespace, no nodev: nodes and mount points; target.c makes it */
+	bool is_moving_on;       /* undo on the way to the next cell of this sweep: queue_restore, tune_restore and format_undo
+	                          * leave alone what the next cell's run sets or overwrites anyway (worker.c sets it) */
 
 	struct claimed claimed;
 	const struct cell *cell; /* the current one */

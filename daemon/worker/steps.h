@@ -49,6 +49,19 @@ int undo_replay(struct worker *w, struct err *e);
 /* Commits an original value before its first change. */
 int undo_save(struct worker *w, enum step_id step, const char *kind, const char *object, const char *original, struct err *e);
 
+/* What undo_replay does with one entry, by its kind; each lives beside the code that saves such entries and may be
+ * repeated.  An entry whose object is gone, or whose device is another one by now, is no failure: ret_dropped gets the
+ * reason then (a static or arena string), else NULL.  Entries of a kind that is_kernel_state are void after a reboot. */
+struct undo_kind {
+	const char *name;     /* undo.kind: "sysfs" "sysctl" "image" "filesystem" "cgroup" */
+	bool is_kernel_state;
+	int (*put_back)(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
+};
+int tunable_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
+int image_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
+int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
+int cgroup_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
+
 /* Before each trial: syncfs of the target and drop_caches (unless warm), then waits until the machine is quiet (settle.c).
  * ret_note: what it still found going on when the limit passed, else empty. */
 int caches_drop(struct worker *w, struct err *e);
