@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command's end of the socket: blocking, one request at a time.  What the store holds is read from the store; the
+ * socket is for asking the daemon to do something.
+ */
+#ifndef IOSWEEP_CLI_CLIENT_H
+#define IOSWEEP_CLI_CLIENT_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "schema/base/err.h"
+
+#define CLIENT_TIMEOUT_MS 60000 /* for one reply: the daemon may look at every device of the host for it */
+
+struct client;
+
+/* Connects to config_default_socket().  ERR_UNREACHABLE, with a hint, if nobody listens there; ERR_REFUSED if this user may
+ * not connect. */
+int client_open(struct client **ret, struct err *e);
+void client_close(struct client *c); /* NULL is fine */
+int client_fd(const struct client *c);
+static inline void auto_client(struct client **c)
+{
+	client_close(*c);
+}
+#define AUTO_CLIENT __attribute__((cleanup(auto_client)))
+
+/* A request object with its version and name; the caller adds fields. */
+struct json_object *client_request(const char *name);
+
+/* Sends a request (taken over) and waits for its reply.  ret: owned, json_object_put; NULL: the reply is not wanted.
+ * d: gets the diagnostics of a refused plan; may be NULL.  Fails with the daemon's own error, ERR_UNREACHABLE if the line
+ * broke, ERR_TIMEOUT. */
+int client_call(struct client *c, struct json_object *request, struct json_object **ret, struct diags *d, struct err *e);
+
+/* The same on a connection of its own. */
+int client_ask(struct json_object *request, struct json_object **ret, struct diags *d, struct err *e);
+
+/* Waits for input and throws away every whole line that came (events are hints to read the store again).
+ * Returns 1 if something came, 0 on time-out, -1 when the line is closed. */
+int client_events_wait(struct client *c, int timeout_ms);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table itself: columns, rows, which of them to print and how; see table.h.  The layouts are in table_people.c and
+ * table_text.c.  Tables have up to some thousand rows and some tens of columns.
+ */
+#include "cli/table.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "cli/command.h"
+#include "schema/base/mem.h"
+
+struct table *table_new(const char *name)
+{
+	struct table *t = xcalloc(1, sizeof(*t));
+
+	t->name = name;
+	return t;
+}
+
+void table_free(struct table *t)
+{
+	if (t == NULL)
+		return;
+	for (size_t r = 0; r < t->n_rows; r++) {
+		for (size_t c = 0; c < t->n_columns; c++) {
+			free(t->rows[r][c].text);
+			free(t->rows[r][c].shown);
+		}
+		free(t->rows[r]);
+	}
+	for (size_t c = 0; c < t->n_columns; c++) {
+		free(t->columns[c].name);
+		free(t->columns[c].title);
+	}
+	free(t->rows);
+	free(t->columns);
+	free(t);
+}
+
+size_t table_column(struct table *t, const char *name, const char *title, unsigned flags)
+{
+	assert(t->n_rows == 0);
+	ARRAY_GROW(t->columns, t->n_columns, t->cap_columns);
+	t->columns[t->n_columns] = (struct table_column){ xstrdup(name), xstrdup(title), flags };
+	return t->n_columns++;
+}
+
+void table_row(struct table *t)
+{
+	ARRAY_GROW(t->rows, t->n_rows, t->cap_rows);
+	t->rows[t->n_rows++] = xcalloc(t->n_columns, sizeof(struct table_cell));
+}
+
+size_t table_rows(const struct table *t)
+{
+	return t->n_rows;
+}
+
+static struct table_cell *table_cell_fresh(struct table *t, size_t column)
+{
+	struct table_cell *c;
+
+	assert(t->n_rows > 0 && column < t->n_columns);
+	c = &t->rows[t->n_rows - 1][column];
+	free(c->text);
+	free(c->shown);
+	*c = (struct table_cell){ 0 };
+	return c;
+}
+
+void table_text(struct table *t, size_t column, const char *text)
+{
+	struct table_cell *c = table_cell_fresh(t, column);
+
+	if (text == NULL)
+		return;
+	c->kind = CELL_TEXT;
+	c->text = xstrdup(text);
+}
+
+void table_integer(struct table *t, size_t column, int64_t v)
+{
+	struct table_cell *c = table_cell_fresh(t, column);
+
+	c->kind = CELL_INTEGER;
+	c->integer = v;
+}
+
+void table_bool(struct table *t, size_t column, bool v)
+{
+	struct table_cell *c = table_cell_fresh(t, column);
+
+	c->kind = CELL_BOOL;
+	c->integer = v;
+}
+
+void table_number(struct table *t, size_t column, double v, const char *shown)
+{
+	struct table_cell *c = table_cell_fresh(t, column);
+
+	c->kind = CELL_NUMBER;
+	c->number = v;
+	c->shown = shown != NULL ? xstrdup(shown) : NULL;
+}
+
+void table_show(struct table *t, size_t column, const char *shown)
+{
+	struct table_cell *c;
+
+	assert(t->n_rows > 0 && column < t->n_columns);
+	c = &t->rows[t->n_rows - 1][column];
+	free(c->shown);
+	c->shown = xstrdup(shown);
+}
+
+const char *table_cell_text(const struct table_cell *c, bool for_people, char buf[SIZE_TEXT])
+{
+	if (for_people && c->shown != NULL)
+		return c->shown;
+	switch (c->kind) {
+	case CELL_EMPTY:
+		return "";
+	case CELL_TEXT:
+		return c->text;
+	case CELL_BOOL:
+		return c->integer ? "yes" : "no";
+	case CELL_INTEGER:
+		snprintf(buf, SIZE_TEXT, "%lld", (long long)c->integer);
+		return buf;
+	case CELL_NUMBER:
+		return number_format(c->number, buf);
+	}
+	return "";
+}
+
+size_t table_width(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	int64_t n;
+
+	if (columns != NULL && integer_parse(columns, 1, 10000, &n) == 0)
+		return (size_t)n;
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return 0;
+}
+
+static const char *const format_names[] = {
+	[TABLE_PEOPLE] = "table", [TABLE_JSON] = "json",         [TABLE_CSV] = "csv",
+	[TABLE_RAW] = "raw",      [TABLE_MARKDOWN] = "markdown", [TABLE_HTML] = "html",
+};
+
+int table_format_of(const struct options *o, enum table_format *ret, struct err *e)
+{
+	const char *name = options_text(o, "format"), *nearest;
+	enum table_format format = TABLE_PEOPLE;
+	int n = 0;
+
+	for (enum table_format f = TABLE_JSON; f <= TABLE_RAW; f++) {
+		if (options_has(o, format_names[f])) {
+			format = f;
+			n++;
+		}
+	}
+	if (n + (name != NULL) > 1)
+		return err_set(e, ERR_USAGE, "%s: one of --json, --csv, --raw and --format at a time", o->command->name);
+	for (size_t f = 0; name != NULL && f <= ARRAY_SIZE(format_names); f++) {
+		if (f == ARRAY_SIZE(format_names)) {
+			nearest = text_nearest(name, format_names, f);
+			err_set(e, ERR_USAGE, "%s: unknown format '%s'", o->command->name, name);
+			return err_hint(e, "%s%s%sknown are table, json, csv, raw, markdown and html", nearest ? "did you mean '" : "",
+			                nearest ? nearest : "", nearest ? "'? " : "");
+		}
+		if (strcmp(name, format_names[f]) == 0) {
+			format = (enum table_format)f;
+			break;
+		}
+	}
+	*ret = format;
+	return 0;
+}
+
+static int column_unknown(const struct table *t, const char *name, size_t length, struct err *e)
+{
+	AUTO_FREE const char **names = xcalloc(t->n_columns + 1, sizeof(*names));
+	AUTO_FREE char *word = xstrndup(name, length);
+	AUTO_TEXT struct text all = { 0 };
+	const char *nearest;
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		names[c] = t->columns[c].name;
+		text_printf(&all, "%s%s", c > 0 ? "," : "", names[c]);
+	}
+	nearest = text_nearest(word, names, t->n_columns);
+	if (strcmp(word, "help") == 0)
+		err_set(e, ERR_USAGE, "the columns are %s", text_str(&all));
+	else if (nearest != NULL)
+		err_set(e, ERR_USAGE, "unknown column '%s', did you mean '%s'?", word, nearest);
+	else
+		err_set(e, ERR_USAGE, "unknown column '%s'", word);
+	return strcmp(word, "help") == 0 ? -1 : err_hint(e, "the columns are %s", text_str(&all));
+}
+
+/* A column's name may hold commas, "fio.lat{4KiB,1MiB}": the longest name that fits is taken. */
+static const char *column_match(const struct table *t, const char *list, size_t *ret)
+{
+	size_t best = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		size_t n = strlen(t->columns[c].name);
+
+		if (n > best && strncmp(list, t->columns[c].name, n) == 0 && (list[n] == ',' || list[n] == '\0')) {
+			best = n;
+			*ret = c;
+		}
+	}
+	return best > 0 ? list + best : NULL;
+}
+
+static int columns_choose(const struct table *t, enum table_format format, const char *list, size_t *ret, size_t *ret_n,
+                          struct err *e)
+{
+	size_t n = 0;
+
+	for (size_t c = 0; list == NULL && c < t->n_columns; c++)
+		if (!(t->columns[c].flags & TABLE_EXTRA) || (format != TABLE_PEOPLE && format != TABLE_MARKDOWN && format != TABLE_HTML))
+			ret[n++] = c;
+	while (list != NULL && *list != '\0') {
+		size_t c = 0;
+		const char *rest = column_match(t, list, &c);
+
+		if (rest == NULL)
+			return column_unknown(t, list, strcspn(list, ","), e);
+		for (size_t i = 0; i < n; i++)
+			if (ret[i] == c)
+				return err_set(e, ERR_USAGE, "column '%s' is named twice", t->columns[c].name);
+		ret[n++] = c;
+		list = *rest == ',' ? rest + 1 : rest;
+	}
+	*ret_n = n;
+	return 0;
+}
+
+int table_print_as(struct table *t, enum table_format format, const char *columns, size_t width, FILE *out, struct err *e)
+{
+	AUTO_FREE size_t *chosen = xcalloc(t->n_columns + 1, sizeof(*chosen));
+	size_t n = 0;
+
+	if (columns_choose(t, format, columns, chosen, &n, e) < 0)
+		return -1;
+	if (format == TABLE_PEOPLE)
+		return table_print_people(t, chosen, n, width, out, e);
+	table_print_text(t, format, chosen, n, out);
+	return 0;
+}
+
+int table_print(struct table *t, const struct options *o, FILE *out, struct err *e)
+{
+	enum table_format format;
+
+	if (table_format_of(o, &format, e) < 0)
+		return -1;
+	return table_print_as(t, format, options_text(o, "columns"), table_width(out), out, e);
+}

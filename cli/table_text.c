@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables for programs and for documents: JSON, CSV, raw, markdown, html; see table.h.
+ */
+#include <json-c/json.h>
+#include <string.h>
+
+#include "cli/table.h"
+#include "schema/base/mem.h"
+
+void json_print(struct json_object *j, FILE *out)
+{
+	fprintf(out, "%s\n",
+	        json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(j);
+}
+
+static struct json_object *cell_json(const struct table_cell *c)
+{
+	char buf[SIZE_TEXT];
+
+	switch (c->kind) {
+	case CELL_EMPTY:
+		return NULL;
+	case CELL_TEXT:
+		return json_object_new_string(c->text);
+	case CELL_INTEGER:
+		return json_object_new_int64(c->integer);
+	case CELL_BOOL:
+		return json_object_new_boolean(c->integer != 0);
+	case CELL_NUMBER:
+		return json_object_new_double_s(c->number, number_format(c->number, buf));
+	}
+	return NULL;
+}
+
+static void json_write(const struct table *t, const size_t *chosen, size_t n, FILE *out)
+{
+	struct json_object *root = json_object_new_object(), *rows = json_object_new_array();
+
+	for (size_t r = 0; r < t->n_rows; r++) {
+		struct json_object *row = json_object_new_object();
+
+		for (size_t i = 0; i < n; i++)
+			json_object_object_add(row, t->columns[chosen[i]].name, cell_json(&t->rows[r][chosen[i]]));
+		json_object_array_add(rows, row);
+	}
+	json_object_object_add(root, t->name, rows);
+	json_print(root, out);
+}
+
+/* RFC 4180: quoted if it holds a comma, a quote or a line end. */
+static void csv_field(const char *s, FILE *out)
+{
+	if (strpbrk(s, ",\"\r\n") == NULL) {
+		fputs(s, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *s != '\0'; s++) {
+		if (*s == '"')
+			fputc('"', out);
+		fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+/* Tabs and line ends inside a value would break the line: they become blanks. */
+static void raw_field(const char *s, FILE *out)
+{
+	for (; *s != '\0'; s++)
+		fputc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, out);
+}
+
+static void markdown_field(const char *s, FILE *out)
+{
+	for (; *s != '\0'; s++) {
+		if (*s == '|' || *s == '*' || *s == '_' || *s == '<' || *s == '`')
+			fputc('\\', out);
+		fputc(*s == '\n' ? ' ' : *s, out);
+	}
+}
+
+static void html_field(const char *s, FILE *out)
+{
+	for (; *s != '\0'; s++) {
+		const char *entity = *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '&' ? "&amp;" : *s == '"' ? "&quot;" : NULL;
+
+		if (entity != NULL)
+			fputs(entity, out);
+		else
+			fputc(*s, out);
+	}
+}
+
+/* What surrounds the fields of a line in each format. */
+static const struct layout {
+	void (*field)(const char *s, FILE *out);
+	const char *line, *between, *end;
+	bool for_people;
+} layouts[] = {
+	[TABLE_CSV] = { csv_field, "", ",", "\r\n", false },
+	[TABLE_RAW] = { raw_field, "", "\t", "\n", false },
+	[TABLE_MARKDOWN] = { markdown_field, "| ", " | ", " |\n", true },
+	[TABLE_HTML] = { html_field, "<tr><td>", "</td><td>", "</td></tr>\n", true },
+};
+
+static void header_write(const struct table *t, enum table_format format, const size_t *chosen, size_t n, FILE *out)
+{
+	const struct layout *l = &layouts[format];
+
+	if (format == TABLE_RAW)
+		return;
+	if (format == TABLE_HTML)
+		fputs("<table>\n<tr><th>", out);
+	else
+		fputs(l->line, out);
+	for (size_t i = 0; i < n; i++) {
+		const struct table_column *c = &t->columns[chosen[i]];
+
+		fputs(i == 0 ? "" : format == TABLE_HTML ? "</th><th>" : l->between, out);
+		l->field(l->for_people ? c->title : c->name, out);
+	}
+	fputs(format == TABLE_HTML ? "</th></tr>\n" : l->end, out);
+	for (size_t i = 0; format == TABLE_MARKDOWN && i < n; i++)
+		fprintf(out, "%s%s%s", i == 0 ? "|" : "", t->columns[chosen[i]].flags & TABLE_RIGHT ? "---:|" : "---|",
+		        i + 1 == n ? "\n" : "");
+}
+
+void table_print_text(const struct table *t, enum table_format format, const size_t *chosen, size_t n, FILE *out)
+{
+	const struct layout *l = &layouts[format];
+	char buf[SIZE_TEXT];
+
+	if (format == TABLE_JSON) {
+		json_write(t, chosen, n, out);
+		return;
+	}
+	header_write(t, format, chosen, n, out);
+	for (size_t r = 0; r < t->n_rows; r++) {
+		fputs(l->line, out);
+		for (size_t i = 0; i < n; i++) {
+			fputs(i > 0 ? l->between : "", out);
+			l->field(table_cell_text(&t->rows[r][chosen[i]], l->for_people, buf), out);
+		}
+		fputs(l->end, out);
+	}
+	if (format == TABLE_HTML)
+		fputs("</table>\n", out);
+}
