@@ -87,7 +87,7 @@ $(B)/unit/%: $(B)/tests/unit/%.o $(B)/libworker.a $(B)/libschema.a
 check-unit: $(UNIT) ## the unit tests alone; no root needed
 	$(Q)sh tests/run-unit $(UNIT)
 
--include $(wildcard contrib/*.mk tests/*.mk)
+-include $(wildcard contrib/*.mk tests/*.mk tests/*/*.mk)
 
 clean: ## remove build/
 	$(Q)rm -rf build

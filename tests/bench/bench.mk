@@ -1,0 +1,10 @@
+# Benchmarks: ratios measured side by side in one run.  Never part of a test.
+
+BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
+
+$(B)/bench/%: $(B)/tests/bench/%.o $(B)/libschema.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(SCHEMA_LIBS) -lm $(LDLIBS)
+
+bench: all $(BENCH) ## speed and memory beside their references (root); WHAT="dispatch cell idle check"
+	$(Q)bash tests/bench/run.sh $(B) $(WHAT)
