@@ -6,8 +6,21 @@
  *   <- {"ok":true,"sweep":12,...}
  *   <- {"ok":false,"error":{"kind":"refused","text":"...","hint":"..."},"diags":[{"line":3,"column":5,"message":"..."}]}
  *
- * Requests: hello submit cancel pause resume stop devices doctor watch.  `watch` answers {"ok":true} and then one
- * {"event":"cell","sweep":12,"text":"..."} a line until the client closes.  What the store holds is read from the store.
+ * What the store holds is read from the store.  SWEEP below is a whole number, or a string as store_sweep_find takes it.
+ *
+ *   request   fields                       reply (beside "ok":true)
+ *   hello     -                            "version" "program" "pid" "state" "db" "running" (0: none)
+ *   submit    plan, file, options {strict, priority, ...}            "sweep" "uuid" "cells"
+ *   cancel    sweep                        "sweep" "state" (of a running one: still "running", it ends soon)
+ *   pause     sweep                        "sweep" "state" (a running one pauses between trials)
+ *   resume    sweep                        "sweep" "state"
+ *   stop      -                            "sweep" (0: none ran) "paused" [ids]; once everything is undone
+ *   restore   dry-run (bool)               "entries" [{"sweep","kind","object","original","state","reason"}]; once replayed
+ *   devices   -                            "report": what `--describe devices` prints
+ *   doctor    -                            "report": what `--describe doctor` prints
+ *   watch     sweep (optional)             then {"event":"trial","sweep":12,"text":"..."} a line until the client closes
+ *
+ * After an error of the kind "protocol" the daemon closes the connection.
  */
 #ifndef IOSWEEP_MESSAGE_H
 #define IOSWEEP_MESSAGE_H
