@@ -19,7 +19,8 @@ struct claimed {
 	enum target_kind kind;
 	char name[256];          /* in messages: "device 'md1120' (/dev/sdb)" or "image 4GiB (/dev/loop3)" */
 	char node[64];           /* host's node: "/dev/loop3"; "" for a directory */
-	char private_node[128];  /* the worker's own node of the verified device number, for mkfs */
+	char private_node[300];  /* ROOM/dev/NAME, a node of the verified device number made by target.c (root:root 0600), for
+	                          * mkfs; root's tools run inside the room too, and tool.c hands them "/dev/NAME" */
 	char identity[512];      /* "diskseq=9 wwn=..." as stored with undo entries */
 	int fd;                  /* read-only on the verified device, holds the lease (flock); -1 */
 	int lease_fd;            /* of the whole disk, if the device is a partition: then this one holds the lease; -1 */
@@ -33,7 +34,7 @@ struct claimed {
 	char image_path[512];    /* TARGET_IMAGE */
 	/* mount.c: */
 	int mount_fd;            /* of the mounted root; -1 */
-	char mount_path[256];    /* where the worker sees it */
+	char mount_path[300];    /* where the worker sees it: always ROOM/target */
 	dev_t mount_dev;         /* st_dev of files on it */
 	char bdi[160];           /* directory of the bdi in use: "/sys/class/bdi/7:3", or btrfs's own */
 	/* format.c: */
@@ -58,6 +59,10 @@ struct worker {
 	int cancel_fd;           /* readable once the worker was asked to stop (TERM, EOF, cancel) */
 	struct tool_env tools;   /* for run; undo uses one that cannot be cancelled */
 	struct tool_identity submitter; /* whom workloads run as */
+	/* room.c, before the first step: */
+	char room[256];          /* root directory of every tool, as the worker sees it: a tmpfs of this mount namespace only */
+	char target_dir[300];    /* ROOM/target: mount.c mounts there, tools see /target */
+	char device_dir[300];    /* ROOM/dev: holds null, zero ... and, from target.c, the target's node and no other */
 	char boot_id[40];
 	int64_t host_id;
 
@@ -71,5 +76,4 @@ struct worker {
 	int64_t ram_bytes;       /* memory limit of the cell, or the host's RAM */
 };
 
-/* The identity for undo entries and messages of a sysfs object. */
 #endif

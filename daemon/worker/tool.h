@@ -16,6 +16,7 @@
 struct tool_env {
 	int cancel_fd;          /* readable: end the running tool (TERM, then KILL) and return ERR_CANCELLED; -1: cannot be cancelled */
 	int64_t kill_after_ns;  /* between TERM and KILL; 5 s */
+	const char *room;       /* root directory of the programs that tool_must starts; NULL: the worker's own */
 };
 
 /* Whom a tool runs as. */
@@ -32,7 +33,8 @@ struct tool_identity {
 };
 
 struct tool {
-	char *const *argv;      /* argv[0] is looked up on TOOL_PATH unless it has a '/' */
+	char *const *argv;      /* argv[0] is looked up on TOOL_PATH unless it has a '/'; a word that names a path below the
+	                         * room is handed over as it is seen from inside */
 	const char *dir;        /* working directory; NULL: / */
 	int64_t timeout_ns;     /* 0: TOOL_TIMEOUT_NS */
 	size_t keep;            /* bytes of each stream to keep; 0: TOOL_KEEP */
