@@ -1,0 +1,297 @@
+#!/usr/bin/env bats
+# Cases from practice: what people who do this job ran into, and what iosweep does about each.
+
+load helpers
+
+setup() {
+	need_root
+	daemon_setup
+	PLAN=$HOME_DIR/plan.yaml
+}
+
+teardown() { daemon_teardown; }
+
+trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n' ' '; }
+
+@test "readahead of 4096 sectors and of 2048KiB are one cell with both spellings" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: spelling
+	target: {image: 64MiB}
+	matrix: {filesystem: ext4, readahead: [4096sectors, 2048KiB]}
+	trials: 1
+	settle: 0
+	workloads: [{dd-write: {size: 1MiB}}]
+	END
+	iosweep submit "$PLAN" --wait
+	[ "$(query "SELECT count(*) FROM cell")" = 1 ]
+	[ "$(query "SELECT requested, v.value, effective FROM cell_value v JOIN axis a ON a.id = axis_id WHERE name = 'readahead'")" \
+		= "4096sectors, 2048KiB|2097152|2097152" ]
+}
+
+@test "deadline and mq-deadline are one cell, and the effective name is recorded" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: names
+	target: {image: 64MiB}
+	matrix: {filesystem: ext4, scheduler: [deadline, mq-deadline]}
+	trials: 1
+	settle: 0
+	workloads: [{dd-write: {size: 1MiB}}]
+	END
+	iosweep submit "$PLAN" --wait
+	[ "$(query "SELECT requested, v.value, effective FROM cell_value v JOIN axis a ON a.id = axis_id WHERE name = 'scheduler'")" \
+		= "deadline, mq-deadline|mq-deadline|mq-deadline" ]
+}
+
+@test "a setting that somebody changes during a trial is a reason on that trial" {
+	device_make disk 64MiB
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: tampering
+	target: {device: disk, erase: yes}
+	matrix: {filesystem: ext4, queue.max_sectors_kb: 512KiB}
+	trials: 1
+	settle: 0
+	workloads: [{command: {run: [[sleep, "2"]], warm: yes}}]
+	END
+	iosweep submit "$PLAN"
+	wait_for 10 eval '[ "$(query "SELECT count(*) FROM trial WHERE state = '"'running'"'")" = 1 ]'
+	sleep 0.3
+	[ "$(cat "/sys/block/${DEVICE#/dev/}/queue/max_sectors_kb")" = 512 ]
+	echo 256 >"/sys/block/${DEVICE#/dev/}/queue/max_sectors_kb"
+	iosweep wait last
+	query "SELECT flag, reason FROM trial_flag"
+	[[ "$(query "SELECT reason FROM trial_flag WHERE flag = 'disturbed'")" == *max_sectors_kb*512*256* ]] ||
+		[[ "$(query "SELECT reason FROM trial_flag WHERE flag = 'disturbed'")" == *max_sectors_kb*524288*262144* ]]
+}
+
+@test "a device with a signature is refused without erase, and not a byte changes" {
+	device_make disk 64MiB
+	mkfs.ext4 -q -F "$DEVICE"
+	sum=$(sha256sum <"$DEVICE")
+	daemon_start
+	printf 'plan: sig\ntarget: {device: disk}\nmatrix: {filesystem: ext4}\nworkloads: [{dd-write: {size: 1MiB}}]\n' >"$PLAN"
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *ext4* && "$output" == *"erase: yes"* ]]
+	[ "$(sha256sum <"$DEVICE")" = "$sum" ]
+}
+
+@test "ext4 is made without lazy initialisation unless the plan says so, and a lazy run is flagged" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: lazy
+	target: {image: 512MiB}
+	define:
+	  filesystem:
+	    eager: {type: ext4}
+	    lazy:  {type: ext4, mkfs: [-E, "lazy_itable_init=1,lazy_journal_init=1"]}
+	matrix: {filesystem: [eager, lazy]}
+	trials: 1
+	settle: 0
+	workloads: [{dd-write: {size: 1MiB}}]
+	END
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 0 ]
+	flagged="SELECT count(*) FROM trial_flag f JOIN trial t ON t.id = f.trial_id JOIN cell_value v ON v.cell_id = t.cell_id
+		JOIN axis a ON a.id = v.axis_id WHERE a.name = 'filesystem' AND f.reason LIKE '%lazy%' AND v.requested ="
+	[ "$(query "$flagged 'lazy'")" = 1 ]
+	[ "$(query "$flagged 'eager'")" = 0 ]
+}
+
+@test "a mount option that the kernel no longer knows makes the cell infeasible, with the kernel's words" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: nobarrier
+	target: {image: 400MiB}
+	matrix: {filesystem: xfs, mount: [noatime, "noatime,nobarrier"]}
+	trials: 1
+	settle: 0
+	workloads: [{dd-write: {size: 1MiB}}]
+	END
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(query "SELECT state FROM cell ORDER BY position" | tr '\n' ' ')" = "ok infeasible " ]
+	[[ "$(query "SELECT reason FROM cell WHERE state = 'infeasible'")" == *nobarrier* ]]
+	[ "$(query "SELECT count(*) FROM trial")" = 1 ]
+	run iosweep submit "$PLAN" --wait --strict
+	[ "$status" -eq 1 ]
+}
+
+@test "a scheduler that this kernel does not have makes the cell infeasible" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: cfq
+	target: {image: 64MiB}
+	matrix: {filesystem: ext4, scheduler: [cfq, none]}
+	trials: 1
+	settle: 0
+	workloads: [{dd-write: {size: 1MiB}}]
+	END
+	iosweep submit "$PLAN" --wait
+	[ "$(query "SELECT state FROM cell ORDER BY position" | tr '\n' ' ')" = "infeasible ok " ]
+	[[ "$(query "SELECT reason FROM cell WHERE state = 'infeasible'")" == *cfq*mq-deadline* ]]
+}
+
+@test "a read of holes is flagged: the device moved far fewer bytes than the tool claims" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: holes
+	target: {image: 256MiB}
+	matrix: {filesystem: ext4}
+	trials: 1
+	settle: 0
+	workloads:
+	  - command:
+	      as: holes
+	      reads: yes
+	      prepare: [[truncate, -s, 64M, "\${dir}/f"]]
+	      run: [[dd, "if=\${dir}/f", of=/dev/null, bs=1M]]
+	      metrics: {throughput: {match: '(?<b>\d+) bytes.* copied, (?<s>[\d.e-]+) s', value: ":b / :s", unit: B/s, better: higher}}
+	  - command:
+	      as: data
+	      reads: yes
+	      prepare: [[dd, if=/dev/urandom, "of=\${dir}/f", bs=1M, count=64, conv=fsync]]
+	      run: [[dd, "if=\${dir}/f", of=/dev/null, bs=1M]]
+	      metrics: {throughput: {match: '(?<b>\d+) bytes.* copied, (?<s>[\d.e-]+) s', value: ":b / :s", unit: B/s, better: higher}}
+	END
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 0 ]
+	cached="SELECT count(*) FROM trial_flag f JOIN trial t ON t.id = f.trial_id JOIN sweep_workload w ON w.workload_id = t.workload_id
+		WHERE f.flag = 'cached' AND w.name ="
+	[ "$(query "$cached 'holes'")" = 1 ]
+	[ "$(query "$cached 'data'")" = 0 ]
+}
+
+@test "whether the loop device was direct is a recorded fact that tells two sweeps apart" {
+	daemon_start
+	for direct in yes no; do
+		cat >"$PLAN" <<-END
+		plan: direct-$direct
+		target: {image: 64MiB, direct: $direct}
+		matrix: {filesystem: ext4}
+		trials: 1
+		settle: 0
+		workloads: [{dd-write: {size: 1MiB}}]
+		END
+		iosweep submit "$PLAN" --wait
+	done
+	[ "$(query "SELECT count(DISTINCT environment_id) FROM trial")" = 2 ]
+	[ "$(query "SELECT count(DISTINCT value) FROM environment_fact WHERE key LIKE '%direct%'")" = 2 ]
+}
+
+@test "whatever a workload leaves running is ended, setsid and double fork included" {
+	daemon_start
+	cat >"$HOME_DIR/escape" <<-'END'
+	#!/bin/bash
+	setsid -f bash -c 'exec -a iosweep-test-escapee sleep 600' </dev/null >/dev/null 2>&1
+	( ( exec -a iosweep-test-escapee dd if=/dev/zero of="$1/x" bs=64k count=100000 >/dev/null 2>&1 ) & )
+	[ "$2" = hang ] && sleep 600
+	exit 0
+	END
+	chmod 755 "$HOME_DIR/escape"
+	cat >"$PLAN" <<-END
+	plan: escape
+	target: {image: 128MiB}
+	matrix: {filesystem: ext4, label.n: [1, 2]}
+	trials: 1
+	settle: 0
+	timeout: 3s
+	workloads:
+	  - command: {as: leaves, run: [[$HOME_DIR/escape, "\${dir}", go]], warm: yes}
+	  - command: {as: hangs, run: [[$HOME_DIR/escape, "\${dir}", hang]], warm: yes}
+	END
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 1 ]
+	run pgrep -f iosweep-test-escapee
+	[ "$status" -ne 0 ]
+	[ "$(query "SELECT count(*) FROM trial t JOIN sweep_workload w USING (workload_id) WHERE w.name = 'hangs' AND t.state = 'failed'")" = 2 ]
+	[[ "$(query "SELECT max(reason) FROM trial WHERE state = 'failed'")" == *3.0s* ]]
+	nothing_left
+}
+
+@test "a full filesystem fails the trial with the reason, and the next trial has the space back" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: full
+	target: {image: 64MiB}
+	matrix: {filesystem: ext4}
+	trials: 2
+	settle: 0
+	workloads:
+	  - command:
+	      as: too-much
+	      run: [[dd, if=/dev/zero, "of=\${dir}/x", bs=1M, count=200]]
+	      metrics: {throughput: {match: '(?<b>\d+) bytes.* copied, (?<s>[\d.e-]+) s', value: ":b / :s", unit: B/s, better: higher}}
+	  - command: {as: fits, run: [[dd, if=/dev/zero, "of=\${dir}/x", bs=1M, count=32]]}
+	END
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "$(query "SELECT count(*) FROM measurement m JOIN trial t ON t.id = m.trial_id JOIN sweep_workload w USING (workload_id) WHERE w.name = 'too-much'")" = 0 ]
+	[[ "$(query "SELECT max(reason) FROM trial WHERE state = 'failed'")" == *"No space left"* ]]
+	[ "$(query "SELECT count(*) FROM trial t JOIN sweep_workload w USING (workload_id) WHERE w.name = 'fits' AND t.state = 'ok'")" = 2 ]
+}
+
+@test "after a reboot that swaps the kernel names, the right device is followed" {
+	device_make one 64MiB
+	one=$DEVICE
+	device_make two 64MiB
+	two=$DEVICE
+	echo precious | dd of="$two" conv=notrunc status=none
+	sum=$(sha256sum <"$two")
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: swap
+	target: {device: one, erase: yes}
+	matrix: {filesystem: ext4, label.n: [1, 2]}
+	trials: 2
+	settle: 0
+	workloads: [{command: {run: [[sleep, "0.5"]], warm: yes}}]
+	END
+	iosweep submit "$PLAN"
+	wait_for 10 eval '[ "$(query "SELECT count(*) FROM trial WHERE state = '"'ok'"'")" -ge 1 ]'
+	daemon_stop
+	losetup -d "$one"
+	losetup -d "$two"
+	losetup "$one" "$HOME_DIR/two.img"
+	losetup "$two" "$HOME_DIR/one.img"
+	daemon_start
+	run iosweep wait last
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(sha256sum <"$one")" = "$sum" ]
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 4 ]
+}
+
+@test "a process of somebody else on the test filesystem is named, and the device is left in peace" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: holder
+	target: {image: 64MiB}
+	matrix: {filesystem: [ext4, ext2]}
+	trials: 1
+	settle: 0
+	workloads: [{command: {run: [[sleep, "1"]], warm: yes}}]
+	END
+	iosweep submit "$PLAN"
+	wait_for 10 eval '[ "$(query "SELECT count(*) FROM trial WHERE state = '"'running'"'")" = 1 ]'
+	worker=$(pgrep -P "$DAEMON" | head -1)
+	dir=$(awk '/loop/ && $0 ~ / ext4 / { print $5; exit }' "/proc/$worker/mountinfo")
+	nsenter -t "$worker" -m -- sh -c "cd '$dir' && exec sleep 300" 3>&- &
+	holder=$!
+	wait_for 120 eval '[ "$(sweep_state)" != running ]'
+	state=$(sweep_state)
+	reason=$(query "SELECT reason FROM sweep UNION ALL SELECT reason FROM cell UNION ALL SELECT text FROM event")
+	kill "$holder"
+	echo "$state: $reason"
+	[ "$state" != 'done' ]
+	[[ "$reason" == *"$holder"* ]]
+	[ "$(query "SELECT count(*) FROM step_run WHERE step = 'format' AND state = 'done'")" = 1 ]
+}
