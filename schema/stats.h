@@ -19,7 +19,8 @@ double stats_spread(double min, double max, double median);
 /* +1 if each value is above the one before and the whole rise exceeds limit (0.25) of the first; -1 falling; else 0.
  * n < 3 gives 0. */
 int stats_drift(const double *v, size_t n, double limit);
-/* Two-sided p of the Mann-Whitney U test, exact by counting (n + m <= 20), with ties as midranks. */
+/* Two-sided p of the Mann-Whitney U test, exact by counting the rank sums, with ties as midranks.  Time grows as
+ * n * n * (n + m)^2: meant for tens of trials. */
 double stats_mann_whitney(const double *a, size_t n, const double *b, size_t m);
 /* Smallest two-sided p that n against m trials can give: 2 / C(n + m, n). */
 double stats_mann_whitney_floor(size_t n, size_t m);

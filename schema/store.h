@@ -99,12 +99,13 @@ int store_sweep_orphans(struct store *s, struct arena *a, int64_t **ret_ids, siz
 struct sweep_workload {
 	int64_t workload_id;
 	const char *name;              /* in the plan */
-	const struct workload *definition; /* read from the stored text; in ret_registry's arena */
+	struct workload *definition;   /* read from the stored text; owned: store_sweep_workloads_done */
 	struct workload_param *params;
 	size_t n_params;
 };
 int store_sweep_workloads(struct store *s, int64_t id, struct arena *a, struct sweep_workload **ret, size_t *ret_n,
                           struct err *e);
+void store_sweep_workloads_done(struct sweep_workload *w, size_t n); /* frees the definitions; the array is the arena's */
 
 /* ---- cells and trials (store_trial.c) ---- */
 enum cell_state { CELL_RUNNING, CELL_OK, CELL_INFEASIBLE, CELL_FAILED, CELL_PARTIAL };
@@ -128,6 +129,9 @@ int store_cell_end(struct store *s, int64_t cell_id, enum cell_state state, cons
 int store_cell_find(struct store *s, int64_t sweep_id, const uint8_t digest[32], bool *ret_exists, int64_t *ret_id,
                     enum cell_state *ret_state, struct err *e);
 
+struct trial_flag {
+	const char *flag, *reason; /* "cached", "read 1 MiB of the device for 1 GiB of data" */
+};
 struct trial_end {
 	const char *state;        /* "ok" "failed" "interrupted" "infeasible" */
 	const char *reason;
@@ -137,7 +141,7 @@ struct trial_end {
 	int exit_signal;          /* 0: none */
 	const struct measured *measured; /* stored only if state is "ok" */
 	size_t n_measured;
-	const struct { const char *flag, *reason; } *flags;
+	const struct trial_flag *flags;
 	size_t n_flags;
 	const struct fact *facts; /* trial_fact rows */
 	size_t n_facts;
@@ -153,8 +157,18 @@ int store_trials_done(struct store *s, int64_t cell_id, int64_t workload_id, int
 int store_trial_flag(struct store *s, int64_t trial_id, const char *flag, const char *reason, struct err *e);
 /* Marks what a dead worker left 'running' as interrupted. */
 int store_trials_interrupt(struct store *s, int64_t sweep_id, const char *reason, struct err *e);
-/* Recomputes the rows of `result` for one cell. */
+/* What a trial printed, in the order stored; is_cut where more was printed than kept (store_output.c). */
+int store_output_get(struct store *s, int64_t trial_id, struct arena *a, struct capture **ret, size_t *ret_n, struct err *e);
+
+/* ---- results (store_result.c) ---- */
+/* Recomputes the rows of `result` for one cell, with the flags 'spread' and 'drift' of each metric. */
 int store_result_update(struct store *s, int64_t cell_id, struct err *e);
+/* The drift that only many cells show; called once when a sweep ends, safe to repeat.  A metric has moved in a cell if
+ * its good trials, at least three, rise or fall strictly in order of repetition, by however little.  Where that is the same
+ * direction in two thirds of the cells with three trials, and there are at least SWEEP_DRIFT_CELLS of them, those cells'
+ * results get the flag 'drift'.  (By chance alone, three trials rise in one cell of six.) */
+#define SWEEP_DRIFT_CELLS 6
+int store_sweep_drift(struct store *s, int64_t sweep_id, struct err *e);
 
 /* ---- the undo journal (store_undo.c) ---- */
 struct undo_entry {
@@ -197,7 +211,7 @@ struct shown_trial {
 	const char *workload, *state, *reason, *flags;
 	int repetition, exit_status, exit_signal;
 	int64_t started_ms, elapsed_ns, user_ns, system_ns, read_bytes, written_bytes;
-	struct { const char *key, *unit; double value; } *measured;
+	struct shown_measurement { const char *key, *unit; double value; } *measured; /* key as in shown_result */
 	size_t n_measured;
 };
 int store_show_trials(struct store *s, int64_t sweep_id, struct arena *a, struct shown_trial **ret, size_t *ret_n,

@@ -16,7 +16,7 @@ CREATE TABLE environment (
 CREATE TABLE environment_fact (
   environment_id  INTEGER NOT NULL REFERENCES environment(id),
   key             TEXT NOT NULL,   -- 'kernel.release', 'tool.fio', 'device.model', ...
-  value           TEXT NOT NULL,
+  value           TEXT NOT NULL,   -- of a volatile fact: as first seen; it does not tell environments apart
   class           TEXT NOT NULL CHECK (class IN ('identity', 'context', 'volatile')),
   PRIMARY KEY (environment_id, key)
 ) STRICT, WITHOUT ROWID;
@@ -50,6 +50,8 @@ CREATE TABLE sweep (
   options          TEXT NOT NULL DEFAULT '{}', -- JSON: submit options that are not in the plan (rehearse, strict ...)
   source           TEXT NOT NULL DEFAULT '',   -- where an imported table came from
   note             TEXT NOT NULL DEFAULT '',   -- iosweep annotate
+  cells_ended      INTEGER NOT NULL DEFAULT 0, -- progress, kept in step with cell and trial by their writers
+  trials_ok        INTEGER NOT NULL DEFAULT 0,
   submitted_ms     INTEGER NOT NULL,
   started_ms       INTEGER,
   ended_ms         INTEGER
@@ -119,10 +121,16 @@ CREATE TABLE step_run (   -- how long each step of a cell took: the source of es
   cell_id     INTEGER NOT NULL REFERENCES cell(id),
   step        TEXT NOT NULL,
   elapsed_ns  INTEGER NOT NULL,
-  state       TEXT NOT NULL CHECK (state IN ('done', 'failed', 'undone')),
-  detail      TEXT NOT NULL DEFAULT ''   -- what the tool said of what it made (dumpe2fs -h, xfs_info ...)
+  state       TEXT NOT NULL CHECK (state IN ('done', 'failed', 'undone'))
 ) STRICT;
 CREATE INDEX step_run_by_cell ON step_run(cell_id, step);
+
+CREATE TABLE step_output (   -- what a tool said of what it made (dumpe2fs -h, xfs_info ...)
+  step_run_id  INTEGER PRIMARY KEY REFERENCES step_run(id),
+  bytes        INTEGER NOT NULL,   -- as printed, before bounding
+  kept         INTEGER NOT NULL,   -- bytes kept, before compression
+  data         BLOB NOT NULL       -- zlib (RFC 1950)
+) STRICT;
 
 CREATE TABLE workload (
   id          INTEGER PRIMARY KEY,
@@ -171,10 +179,11 @@ CREATE TABLE trial (
 ) STRICT;
 CREATE UNIQUE INDEX trial_good ON trial(cell_id, workload_id, repetition) WHERE state = 'ok';
 CREATE INDEX trial_by_cell ON trial(cell_id, workload_id, repetition);
+CREATE INDEX trial_running ON trial(cell_id) WHERE state = 'running';
 
-CREATE TABLE trial_flag (
+CREATE TABLE trial_flag (     -- about one trial as a whole; see result_flag for what only several trials show
   trial_id  INTEGER NOT NULL REFERENCES trial(id),
-  flag      TEXT NOT NULL,             -- 'cached' 'drift' 'spread' 'disturbed' 'suspect' ...
+  flag      TEXT NOT NULL,             -- 'cached' 'disturbed' 'suspect' ...
   reason    TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (trial_id, flag)
 ) STRICT, WITHOUT ROWID;
@@ -206,11 +215,22 @@ CREATE TABLE result (
   n          INTEGER NOT NULL,   -- good trials behind it
   left_out   INTEGER NOT NULL DEFAULT 0,  -- attempts that failed or were interrupted
   trial_id   INTEGER REFERENCES trial(id),  -- the middle one; NULL for a mean and for an even count
-  flags      TEXT NOT NULL DEFAULT '',      -- union of the trials' flags, blank-separated, sorted
+  flags      TEXT NOT NULL DEFAULT '',      -- of the good trials and of result_flag, blank-separated, sorted
   PRIMARY KEY (cell_id, metric_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX result_best ON result(host_id, metric_id, value, config_id);
 CREATE INDEX result_config ON result(config_id, metric_id, host_id, value);
+
+CREATE TABLE result_flag (    -- what the trials of a cell show together, metric by metric
+  cell_id    INTEGER NOT NULL REFERENCES cell(id),
+  metric_id  INTEGER NOT NULL REFERENCES metric(id),
+  flag       TEXT NOT NULL,     -- 'spread': (max - min) / median above 10 %; 'drift': see origin
+  origin     TEXT NOT NULL CHECK (origin IN ('cell', 'sweep')),
+                                -- drift: 'cell', trials rise or fall strictly by more than 25 %;
+                                -- 'sweep', they rise (or fall) strictly in most cells of the sweep
+  reason     TEXT NOT NULL,
+  PRIMARY KEY (cell_id, metric_id, flag, origin)
+) STRICT, WITHOUT ROWID;
 
 -- The undo journal: committed before the first change, replayed in reverse.
 CREATE TABLE undo (
@@ -226,7 +246,7 @@ CREATE TABLE undo (
   reason    TEXT NOT NULL DEFAULT '',
   at_ms     INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX undo_pending ON undo(sweep_id, id) WHERE state = 'pending';
+CREATE UNIQUE INDEX undo_pending ON undo(sweep_id, kind, object) WHERE state = 'pending';
 
 CREATE TABLE event (
   id        INTEGER PRIMARY KEY,

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The undo journal: what the machine was like before the first change.  An entry is committed before the change it is
+ * for, and stays pending until it was put back, dropped, or has failed.
+ */
+#include "schema/store_internal.h"
+
+static int undo_write(struct store *s, int64_t sweep_id, const struct undo_entry *u, int64_t *ret_id, struct err *e)
+{
+	int found = statement_int(s, ret_id, e,
+	                          "SELECT id FROM undo WHERE sweep_id = ? AND kind = ? AND object = ? AND state = 'pending'",
+	                          "itt", sweep_id, u->kind, u->object);
+
+	if (found != 0)
+		return found < 0 ? -1 : 0;
+	return statement_insert(s, ret_id, e,
+	                        "INSERT INTO undo (sweep_id, boot_id, step, kind, object, identity, original, at_ms) "
+	                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "ittttssi",
+	                        sweep_id, u->boot_id, u->step, u->kind, u->object, u->identity, u->original, now_ms());
+}
+
+int store_undo_add(struct store *s, int64_t sweep_id, const struct undo_entry *u, int64_t *ret_id, struct err *e)
+{
+	int64_t id = 0;
+
+	if (store_begin(s, e) < 0 || store_finish(s, undo_write(s, sweep_id, u, &id, e), e) < 0)
+		return -1;
+	*ret_id = id;
+	return 0;
+}
+
+int store_undo_pending(struct store *s, int64_t sweep_id, struct arena *a, struct undo_entry **ret, size_t *ret_n,
+                       struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_FREE struct undo_entry *at = NULL;
+	size_t n = 0, cap = 0;
+	int rc;
+
+	if (statement_open(s, &st, e,
+	                   "SELECT id, boot_id, step, kind, object, identity, original FROM undo "
+	                   "WHERE sweep_id = ? AND state = 'pending' ORDER BY id DESC", "i", sweep_id) < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		ARRAY_GROW(at, n, cap);
+		at[n++] = (struct undo_entry){
+			.id = column_int(st, 0),
+			.boot_id = column_text(st, 1, a),
+			.step = column_text(st, 2, a),
+			.kind = column_text(st, 3, a),
+			.object = column_text(st, 4, a),
+			.identity = column_text(st, 5, a),
+			.original = column_text(st, 6, a),
+		};
+	}
+	if (rc < 0)
+		return -1;
+	*ret = rows_keep(a, at, n, sizeof(*at));
+	*ret_n = n;
+	return 0;
+}
+
+int store_undo_finish(struct store *s, int64_t undo_id, const char *state, const char *reason, struct err *e)
+{
+	return statement_run(s, e, "UPDATE undo SET state = ?, reason = ? WHERE id = ?", "tsi", state, reason, undo_id);
+}
