@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "schema/store.h"
+#include "tests/unit/store_stubs.h"
 
 #define OK(x) \
 	do { \
