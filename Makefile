@@ -1,6 +1,7 @@
 # iosweep: the only build file.  `make help` lists the targets.
 #
 #   make [V=1] [WERROR=1] [SAN=1] [CC=clang]     build into build/opt or build/san
+#   make TESTING=1                                the same with faults on demand (daemon/worker/fault.h): build/test-opt
 #   make install [DESTDIR=...] [prefix=/usr/local]
 
 prefix     ?= /usr/local
@@ -18,7 +19,7 @@ INSTALL    ?= install
 VERSION    := 0.1.0
 
 Q := $(if $(V),,@)
-B ?= build/$(if $(SAN),san,opt)$(if $(filter clang%,$(CC)),-clang)
+B ?= build/$(if $(TESTING),test-)$(if $(SAN),san,opt)$(if $(filter clang%,$(CC)),-clang)
 
 CFLAGS   ?= -O2 -g
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -26,7 +27,7 @@ WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwr
             -Wpointer-arith -Wno-missing-field-initializers
 FLAGS     = -std=gnu11 $(WARN) $(if $(WERROR),-Werror) $(if $(SAN),$(SANFLAGS)) $(CFLAGS)
 DEFINES   = -D_GNU_SOURCE -I. -I$(B) -DIOSWEEP_VERSION='"$(VERSION)"' -DIOSWEEP_DATADIR='"$(datadir)/iosweep"' \
-            -DIOSWEEP_SYSCONFDIR='"$(sysconfdir)/iosweep"'
+            -DIOSWEEP_SYSCONFDIR='"$(sysconfdir)/iosweep"' $(if $(TESTING),-DIOSWEEP_TESTING)
 
 SCHEMA_PKGS := sqlite3 yaml-0.1 json-c libpcre2-8 libmd zlib
 DAEMON_PKGS := libuv blkid libudev mount libsystemd

@@ -7,6 +7,9 @@
 #ifndef IOSWEEP_TOOL_H
 #define IOSWEEP_TOOL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "schema/base/err.h"
@@ -49,15 +52,18 @@ struct tool_end {
 	int exit_signal;
 	int64_t elapsed_ns;     /* CLOCK_MONOTONIC, exec to exit */
 	int64_t user_ns, system_ns; /* of the program and all children it waited for; wait4(2) */
+	int64_t read_bytes;     /* that they made block devices read; getrusage(2), ru_inblock */
 	struct text out, err;   /* owned; tool_end_done */
 	size_t out_bytes, err_bytes; /* as printed */
 };
 void tool_end_done(struct tool_end *end);
+/* "'mkfs.ext4' exited with status 1: LAST LINE IT PRINTED", or the signal. */
+void tool_end_describe(const struct tool_end *end, const char *name, struct text *ret);
 
 /* Runs n programs at once (copies) and waits for all of them.  ret: n ends, valid also on failure as far as it got.
  * A program that exits with an error status is not a failure here: look at the end.  Fails with ERR_TIMEOUT, ERR_CANCELLED,
  * ERR_INFEASIBLE (program not found: "needs 'iozone', which is not installed"), ERR_SYSTEM.  After it returns none of
- * the programs nor their descendants run (the whole PID namespace but the worker's own children is killed on time-out). */
+ * the programs nor their descendants run (strays.h). */
 int tools_run(const struct tool_env *env, const struct tool_identity *as, const struct tool *tools, size_t n,
               struct tool_end *ret, struct err *e);
 int tool_run(const struct tool_env *env, const struct tool_identity *as, const struct tool *tool, struct tool_end *ret,
