@@ -123,12 +123,12 @@ static const char *descriptors_set(const struct start *s)
 
 static void signals_reset(void)
 {
-	static const int ignorable[] = { SIGPIPE, SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGCHLD };
+	static const uint64_t defaults[8]; /* the kernel's struct sigaction, all zero: SIG_DFL */
 	sigset_t none;
 
-	/* Handlers end at execve, ignored signals would stay ignored: execve(2). */
-	for (size_t i = 0; i < ARRAY_SIZE(ignorable); i++)
-		signal(ignorable[i], SIG_DFL);
+	/* Handlers end at execve, ignored signals would stay ignored (execve(2)): also 32 and 33, which libc does not touch. */
+	for (int signal = 1; signal <= 64; signal++)
+		syscall(SYS_rt_sigaction, signal, defaults, NULL, sizeof(uint64_t));
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
