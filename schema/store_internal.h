@@ -79,6 +79,7 @@ void *rows_keep(struct arena *a, const void *rows, size_t n, size_t size);
 int store_finish(struct store *s, int rc, struct err *e);
 
 enum keep store_keep(const char *name); /* as in sweep.keep */
+enum cell_state store_cell_state(const char *name); /* as in cell.state */
 
 /* The inserts that only look when the row is there already. */
 int store_axis_id(struct store *s, const char *name, int64_t *ret_id, struct err *e);

@@ -20,7 +20,7 @@ const char *cell_state_name(enum cell_state state)
 	return cell_states[state];
 }
 
-static enum cell_state cell_state_by_name(const char *name)
+enum cell_state store_cell_state(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(cell_states); i++)
 		if (strcmp(cell_states[i], name) == 0)
@@ -128,7 +128,7 @@ static int cell_lookup(struct store *s, int64_t sweep_id, int64_t config_id, int
 	if (rc <= 0)
 		return rc;
 	*ret_id = column_int(st, 0);
-	*ret_state = cell_state_by_name(column_borrow(st, 1));
+	*ret_state = store_cell_state(column_borrow(st, 1));
 	return 1;
 }
 
