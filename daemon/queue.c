@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which sweep runs next; see queue.h.  Every question is one pass over the list: at QUEUE_MAX entries that is some
+ * microseconds, and it is asked once a sweep.
+ */
+#include "daemon/queue.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "schema/base/mem.h"
+
+void queue_done(struct queue *q)
+{
+	for (size_t i = 0; i < q->n; i++)
+		free(q->at[i].target);
+	for (size_t i = 0; i < q->n_aside; i++)
+		free(q->aside[i]);
+	free(q->at);
+	free(q->aside);
+	*q = (struct queue){ 0 };
+}
+
+int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state, struct err *e)
+{
+	assert(queue_find(q, sweep_id) == NULL);
+	if (q->n == QUEUE_MAX) {
+		err_set_(e, ERR_BUSY, "the queue is full: %d sweeps have not ended", QUEUE_MAX);
+		return err_hint(e, "cancel some of them");
+	}
+	ARRAY_GROW(q->at, q->n, q->cap);
+	q->at[q->n++] = (struct queue_entry){
+		.sweep_id = sweep_id, .priority = priority, .state = state, .target = xstrdup(target),
+	};
+	return 0;
+}
+
+struct queue_entry *queue_find(const struct queue *q, int64_t sweep_id)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (q->at[i].sweep_id == sweep_id)
+			return &q->at[i];
+	return NULL;
+}
+
+void queue_remove(struct queue *q, int64_t sweep_id)
+{
+	struct queue_entry *entry = queue_find(q, sweep_id);
+
+	if (entry == NULL)
+		return;
+	free(entry->target);
+	*entry = q->at[--q->n];
+}
+
+static bool entry_is_before(const struct queue_entry *a, const struct queue_entry *b)
+{
+	if (a->priority != b->priority)
+		return a->priority > b->priority;
+	return a->sweep_id < b->sweep_id;
+}
+
+struct queue_entry *queue_running(const struct queue *q)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (q->at[i].state == QUEUE_RUNNING)
+			return &q->at[i];
+	return NULL;
+}
+
+struct queue_entry *queue_next(const struct queue *q)
+{
+	struct queue_entry *best = NULL;
+
+	if (queue_running(q) != NULL)
+		return NULL;
+	for (size_t i = 0; i < q->n; i++) {
+		struct queue_entry *entry = &q->at[i];
+
+		if (entry->state == QUEUE_WAITING && !queue_is_aside(q, entry->target) &&
+		    (best == NULL || entry_is_before(entry, best)))
+			best = entry;
+	}
+	return best;
+}
+
+bool queue_crashed(struct queue_entry *entry, int64_t trials_ok)
+{
+	if (trials_ok > entry->trials_at_crash)
+		entry->crashes = 0;
+	entry->trials_at_crash = trials_ok;
+	return ++entry->crashes <= QUEUE_CRASHES_MAX;
+}
+
+static char **aside_find(const struct queue *q, const char *target)
+{
+	for (size_t i = 0; i < q->n_aside; i++)
+		if (strcmp(q->aside[i], target) == 0)
+			return &q->aside[i];
+	return NULL;
+}
+
+void queue_put_aside(struct queue *q, const char *target)
+{
+	if (queue_is_aside(q, target))
+		return;
+	ARRAY_GROW(q->aside, q->n_aside, q->cap_aside);
+	q->aside[q->n_aside++] = xstrdup(target);
+}
+
+bool queue_is_aside(const struct queue *q, const char *target)
+{
+	return aside_find(q, target) != NULL;
+}
+
+void queue_readmit(struct queue *q, const char *target)
+{
+	char **slot = aside_find(q, target);
+
+	if (slot == NULL)
+		return;
+	free(*slot);
+	*slot = q->aside[--q->n_aside];
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which sweep runs next: pure policy over a small list, no loop, no store, no clock.  The list mirrors the sweeps of
+ * the store that have not ended (the store is what survives); tens of entries are usual, QUEUE_MAX the limit.
+ *
+ *   waiting ──queue_start──▶ running ──queue_wait──▶ waiting      (again, after a crash or a stop of the daemon)
+ *      ▲ queue_wait   │ queue_hold        │ queue_hold
+ *      └─────────── held ◀────────────────┘                      (paused)
+ *   any ──queue_remove──▶ gone                                    (done, failed, cancelled)
+ */
+#ifndef IOSWEEP_QUEUE_H
+#define IOSWEEP_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/base/err.h"
+
+#define QUEUE_MAX 10000
+#define QUEUE_CRASHES_MAX 3 /* restarts in a row of one sweep without a good trial in between */
+
+enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_HELD };
+
+struct queue_entry {
+	int64_t sweep_id;
+	int priority;          /* higher first */
+	enum queue_state state;
+	char *target;          /* owned: "device md1120", equal for sweeps that work on the same thing */
+	int crashes;           /* in a row */
+	int64_t trials_at_crash;
+};
+
+struct queue {
+	struct queue_entry *at; /* owned; in no order */
+	size_t n, cap;
+	char **aside;           /* owned: targets that no sweep may use until queue_readmit */
+	size_t n_aside, cap_aside;
+};
+
+void queue_done(struct queue *q);
+
+/* Adds a sweep.  ERR_BUSY beyond QUEUE_MAX.  The same id twice is a mistake of the caller. */
+int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state, struct err *e);
+struct queue_entry *queue_find(const struct queue *q, int64_t sweep_id); /* valid until the next add or remove */
+void queue_remove(struct queue *q, int64_t sweep_id);                    /* no such sweep: nothing happens */
+
+/* The waiting sweep with the highest priority, of those the one submitted first (lowest id), whose target is not put
+ * aside; NULL if there is none or one is running: one sweep at a time on a host. */
+struct queue_entry *queue_next(const struct queue *q);
+struct queue_entry *queue_running(const struct queue *q); /* or NULL */
+
+/* Counts a crash of the sweep's worker; trials_ok: its good trials so far, of which a new one ends the row.  True if it
+ * may be started again. */
+bool queue_crashed(struct queue_entry *entry, int64_t trials_ok);
+
+/* A target whose settings could not be put back. */
+void queue_put_aside(struct queue *q, const char *target);
+bool queue_is_aside(const struct queue *q, const char *target);
+void queue_readmit(struct queue *q, const char *target);
+
+#endif
