@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Starts, watches and stops workers; see supervisor.h.  Nothing here touches a device or waits for one: a worker is
+ * known by its pidfd (exit) and its line (hints for those who watch).  While it runs the loop is woken by these alone.
+ *
+ * The store is the truth.  Should it refuse a write of the supervisor (locked, disk full), the write is tried again
+ * until it succeeds, and nothing is started before.
+ */
+#include "daemon/supervisor.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "daemon/server.h"
+#include "daemon/worker/worker.h"
+#include "schema/base/log.h"
+
+#define LINE_MAX_BYTES 4096
+#define STOP_WAIT_MS   (600 * 1000) /* a worker told to end: its tool's kill time and an umount that flushes the cache */
+#define RETRY_MS       2000
+#define UNDO_TRIES     3            /* undo-only workers in a row that die on the same sweep */
+
+/* One worker process. */
+struct worker {
+	struct supervisor *supervisor;
+	int64_t sweep_id;
+	bool is_undo;
+	pid_t pid;
+	int pidfd;
+	uv_poll_t exit;
+	uv_pipe_t line;
+	uv_timer_t patience;   /* armed only while a worker that was told to end has not */
+	int open_handles;      /* of the three above; freed at 0 */
+	struct text partial;   /* of a line */
+	char buffer[LINE_MAX_BYTES];
+};
+
+struct waiter {
+	supervisor_cb cb;
+	void *data;
+};
+
+struct undo_task {
+	int64_t sweep_id;
+	int tries;
+	bool is_crash;         /* of a worker, just now: counts against the sweep */
+};
+
+struct supervisor {
+	struct daemon *daemon; /* borrowed */
+	struct worker *worker; /* the one that runs, or NULL */
+	struct undo_task *undo;/* owned: sweeps to be undone before anything else, first come first served */
+	size_t n_undo, cap_undo;
+	struct waiter *waiters;/* owned */
+	size_t n_waiters, cap_waiters;
+	uv_timer_t retry;
+	int64_t unsettled;     /* a sweep whose worker has ended while the store took no writes; 0: none */
+	int unsettled_status;  /* how it ended */
+	supervisor_cb stopped;
+};
+
+static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo);
+
+void supervisor_target(enum target_kind kind, const char *name, struct text *ret)
+{
+	switch (kind) {
+	case TARGET_DEVICE:
+		text_printf(ret, "device '%s'", name);
+		return;
+	case TARGET_DIRECTORY:
+		text_printf(ret, "directory '%s'", name);
+		return;
+	case TARGET_IMAGE: /* each sweep has one of its own */
+		text_printf(ret, "image");
+		return;
+	}
+}
+
+int64_t supervisor_sweep(const struct supervisor *s)
+{
+	return s->worker == NULL ? 0 : s->worker->sweep_id;
+}
+
+/* ---- what is told to others ---- */
+
+static void say(struct supervisor *s, enum log_level level, int64_t sweep_id, const char *kind, const char *text)
+{
+	struct err e;
+
+	log_line(level, "sweep %lld: %s", (long long)sweep_id, text);
+	if (store_event(s->daemon->store, sweep_id, kind, &e, "%s", text) < 0)
+		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: note the event", (long long)sweep_id);
+	server_event(s->daemon, kind, sweep_id, text);
+}
+
+static void waiters_call(struct supervisor *s)
+{
+	struct waiter *list = TAKE(s->waiters);
+	size_t n = s->n_waiters;
+
+	s->n_waiters = s->cap_waiters = 0;
+	for (size_t i = 0; i < n; i++)
+		list[i].cb(s->daemon, list[i].data);
+	free(list);
+}
+
+static bool is_quiet(const struct supervisor *s)
+{
+	return s->worker == NULL && s->n_undo == 0 && s->unsettled == 0;
+}
+
+void supervisor_when_quiet(struct supervisor *s, supervisor_cb cb, void *data)
+{
+	if (is_quiet(s)) {
+		cb(s->daemon, data);
+		return;
+	}
+	ARRAY_GROW(s->waiters, s->n_waiters, s->cap_waiters);
+	s->waiters[s->n_waiters++] = (struct waiter){ .cb = cb, .data = data };
+}
+
+/* ---- the queue follows the store ---- */
+
+static int settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state, const char *reason, struct err *e)
+{
+	struct daemon *d = s->daemon;
+	struct queue_entry *entry = queue_find(&d->queue, sweep_id);
+
+	if (store_sweep_set_wanted(d->store, sweep_id, WANT_NOTHING, e) < 0 ||
+	    store_sweep_set_state(d->store, sweep_id, state, reason, e) < 0)
+		return -1;
+	if (entry == NULL)
+		return 0;
+	switch (state) {
+	case SWEEP_QUEUED:
+		entry->state = QUEUE_WAITING;
+		break;
+	case SWEEP_RUNNING:
+		entry->state = QUEUE_RUNNING;
+		break;
+	case SWEEP_PAUSED:
+		entry->state = QUEUE_HELD;
+		break;
+	case SWEEP_DONE:
+	case SWEEP_FAILED:
+	case SWEEP_CANCELLED:
+	case SWEEP_IMPORTED:
+	case N_SWEEP_STATES:
+		queue_remove(&d->queue, sweep_id);
+		break;
+	}
+	return 0;
+}
+
+/* What becomes of a sweep that was stopped by its submitter's wish, or by ours. */
+static int settle_wanted(struct supervisor *s, const struct sweep *sweep, struct err *e)
+{
+	switch (sweep->wanted) {
+	case WANT_CANCEL:
+		return settle(s, sweep->id, SWEEP_CANCELLED, sweep->reason, e);
+	case WANT_PAUSE:
+	case WANT_STOP:
+		return settle(s, sweep->id, SWEEP_PAUSED, sweep->reason[0] != '\0' ? sweep->reason :
+		              sweep->wanted == WANT_STOP ? "stopped by request" : "paused by request", e);
+	case WANT_NOTHING:
+		break;
+	}
+	return settle(s, sweep->id, SWEEP_QUEUED, "", e);
+}
+
+static void target_put_aside(struct supervisor *s, const struct sweep *sweep)
+{
+	AUTO_TEXT struct text target = { 0 }, text = { 0 };
+
+	supervisor_target(sweep->target_kind, sweep->target, &target);
+	if (sweep->target_kind != TARGET_IMAGE)
+		queue_put_aside(&s->daemon->queue, target.s);
+	text_printf(&text, "%s is put aside: not everything could be put back", target.s);
+	say(s, LOG_LEVEL_ERROR, sweep->id, "aside", text.s);
+}
+
+static int settle_aside(struct supervisor *s, const struct sweep *sweep, struct err *e)
+{
+	target_put_aside(s, sweep);
+	if (sweep->state != SWEEP_RUNNING && sweep->state != SWEEP_QUEUED)
+		return 0; /* it has ended already: only its leftovers are the matter */
+	return settle(s, sweep->id, SWEEP_PAUSED, sweep->reason[0] != '\0' ? sweep->reason :
+	              "the machine could not be put back; see 'iosweep restore'", e);
+}
+
+static void undo_add(struct supervisor *s, int64_t sweep_id, int tries, bool is_crash)
+{
+	ARRAY_GROW(s->undo, s->n_undo, s->cap_undo);
+	s->undo[s->n_undo++] = (struct undo_task){ .sweep_id = sweep_id, .tries = tries, .is_crash = is_crash };
+}
+
+static struct undo_task undo_take(struct supervisor *s)
+{
+	struct undo_task first = s->undo[0];
+
+	memmove(s->undo, s->undo + 1, --s->n_undo * sizeof(*s->undo));
+	return first;
+}
+
+/* ---- how a worker ended ---- */
+
+static void status_describe(int status, char *buf, size_t n)
+{
+	if (WIFSIGNALED(status))
+		snprintf(buf, n, "the worker was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(buf, n, "the worker ended with the unexpected status %d", WEXITSTATUS(status));
+}
+
+static int run_settle(struct supervisor *s, const struct sweep *sweep, int status, struct err *e)
+{
+	char text[160];
+
+	if (WIFEXITED(status))
+		switch (WEXITSTATUS(status)) {
+		case WORKER_DONE:
+			return settle(s, sweep->id, SWEEP_DONE, sweep->reason, e);
+		case WORKER_FAILED:
+			return settle(s, sweep->id, SWEEP_FAILED, sweep->reason, e);
+		case WORKER_CANCELLED:
+			return settle(s, sweep->id, SWEEP_CANCELLED, sweep->reason, e);
+		case WORKER_PAUSED:
+			if (sweep->wanted == WANT_NOTHING && sweep->reason[0] != '\0')
+				return settle(s, sweep->id, SWEEP_PAUSED, sweep->reason, e);
+			return settle_wanted(s, sweep, e);
+		case WORKER_UNDO_FAILED:
+			return settle_aside(s, sweep, e);
+		}
+	status_describe(status, text, sizeof(text));
+	say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
+	undo_add(s, sweep->id, 0, true);
+	return 0;
+}
+
+/* After the undo-only worker: the sweep goes on, unless it keeps crashing or somebody wants otherwise. */
+static int undone_settle(struct supervisor *s, const struct sweep *sweep, bool is_crash, struct err *e)
+{
+	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep->id);
+	char reason[160];
+
+	if (sweep->state != SWEEP_RUNNING)
+		return 0; /* an old journal of a sweep that has ended or waits */
+	if (store_trials_interrupt(s->daemon->store, sweep->id, "the worker died", e) < 0)
+		return -1;
+	if (sweep->wanted == WANT_NOTHING && is_crash && entry != NULL && !queue_crashed(entry, sweep->trials_ok)) {
+		snprintf(reason, sizeof(reason), "the worker died %d times in a row", entry->crashes);
+		say(s, LOG_LEVEL_ERROR, sweep->id, "paused", reason);
+		return settle(s, sweep->id, SWEEP_PAUSED, reason, e);
+	}
+	return settle_wanted(s, sweep, e);
+}
+
+static int undo_settle(struct supervisor *s, const struct sweep *sweep, int status, struct err *e)
+{
+	struct undo_task task = s->undo[0];
+	AUTO_TEXT struct text target = { 0 };
+	char text[160];
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_DONE) {
+		if (undone_settle(s, sweep, task.is_crash, e) < 0)
+			return -1;
+		supervisor_target(sweep->target_kind, sweep->target, &target);
+		queue_readmit(&s->daemon->queue, target.s);
+		undo_take(s);
+		return 0;
+	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != WORKER_UNDO_FAILED) {
+		status_describe(status, text, sizeof(text));
+		say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
+		if (++s->undo[0].tries < UNDO_TRIES)
+			return 0; /* it stays first */
+	}
+	if (settle_aside(s, sweep, e) < 0)
+		return -1;
+	undo_take(s);
+	return 0;
+}
+
+static int ended_settle(struct supervisor *s, int64_t sweep_id, bool is_undo, int status, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct sweep sweep;
+
+	if (store_sweep_get(s->daemon->store, sweep_id, a, &sweep, e) < 0)
+		return -1;
+	return is_undo ? undo_settle(s, &sweep, status, e) : run_settle(s, &sweep, status, e);
+}
+
+static void retry_settle(uv_timer_t *timer);
+
+static void worker_ended(struct supervisor *s, int64_t sweep_id, bool is_undo, int status)
+{
+	struct err e;
+
+	if (ended_settle(s, sweep_id, is_undo, status, &e) < 0) {
+		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: store how its worker ended; trying again", (long long)sweep_id);
+		s->unsettled = is_undo ? -sweep_id : sweep_id;
+		s->unsettled_status = status;
+		uv_timer_start(&s->retry, retry_settle, RETRY_MS, 0);
+		if (s->stopped != NULL)
+			s->stopped(s->daemon, NULL); /* the next start finds it as an orphan */
+		return;
+	}
+	s->unsettled = 0;
+	if (s->stopped != NULL) {
+		s->stopped(s->daemon, NULL);
+		return;
+	}
+	if (is_quiet(s))
+		waiters_call(s);
+	supervisor_go(s);
+}
+
+static void retry_settle(uv_timer_t *timer)
+{
+	struct supervisor *s = timer->data;
+
+	if (s->unsettled != 0)
+		worker_ended(s, s->unsettled < 0 ? -s->unsettled : s->unsettled, s->unsettled < 0, s->unsettled_status);
+	else
+		supervisor_go(s);
+}
+
+/* ---- a running worker ---- */
+
+static void worker_closed(uv_handle_t *handle)
+{
+	struct worker *w = handle->data;
+
+	if (--w->open_handles > 0)
+		return;
+	close(w->pidfd);
+	text_done(&w->partial);
+	free(w);
+}
+
+static void worker_close(struct worker *w)
+{
+	uv_close((uv_handle_t *)&w->exit, worker_closed);
+	uv_close((uv_handle_t *)&w->line, worker_closed);
+	uv_close((uv_handle_t *)&w->patience, worker_closed);
+}
+
+/* "trial 12 dd-write.throughput 180 MB/s": the first word is the kind of the event. */
+static void worker_said(struct worker *w, char *line)
+{
+	char *rest = line + strcspn(line, " ");
+
+	if (*rest != '\0')
+		*rest++ = '\0';
+	if (line[0] != '\0')
+		server_event(w->supervisor->daemon, line, w->sweep_id, rest);
+}
+
+static void line_take(struct worker *w, const char *data, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (data[i] != '\n') {
+			if (w->partial.n < LINE_MAX_BYTES)
+				text_add_n(&w->partial, data + i, 1);
+			continue;
+		}
+		if (w->partial.n > 0)
+			worker_said(w, w->partial.s);
+		text_clear(&w->partial);
+	}
+}
+
+static void line_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+	struct worker *w = handle->data;
+
+	(void)suggested;
+	*buf = uv_buf_init(w->buffer, sizeof(w->buffer));
+}
+
+static void line_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct worker *w = stream->data;
+
+	if (n < 0)
+		uv_read_stop(stream); /* the exit follows */
+	else
+		line_take(w, buf->base, (size_t)n);
+}
+
+/* What it said last is still in the socket when its exit is seen first. */
+static void line_drain(struct worker *w)
+{
+	uv_os_fd_t fd = -1;
+	ssize_t n;
+
+	uv_read_stop((uv_stream_t *)&w->line);
+	if (uv_fileno((uv_handle_t *)&w->line, &fd) < 0)
+		return;
+	while ((n = recv(fd, w->buffer, sizeof(w->buffer), MSG_DONTWAIT)) > 0)
+		line_take(w, w->buffer, (size_t)n);
+}
+
+static void worker_exited(uv_poll_t *poll, int poll_status, int events)
+{
+	struct worker *w = poll->data;
+	struct supervisor *s = w->supervisor;
+	int64_t sweep_id = w->sweep_id;
+	bool is_undo = w->is_undo;
+	int status;
+
+	(void)poll_status, (void)events;
+	if (waitpid(w->pid, &status, WNOHANG | __WALL) != w->pid)
+		return;
+	line_drain(w);
+	s->worker = NULL;
+	worker_close(w);
+	log_info("sweep %lld: %sworker %d ended: %s %d", (long long)sweep_id, is_undo ? "undo-only " : "", (int)w->pid,
+	         WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	worker_ended(s, sweep_id, is_undo, status);
+}
+
+static void worker_signal(const struct worker *w, int signal)
+{
+	if (syscall(SYS_pidfd_send_signal, w->pidfd, signal, NULL, 0) < 0 && errno != ESRCH)
+		log_error("sweep %lld: signal worker %d: %s", (long long)w->sweep_id, (int)w->pid, strerror(errno));
+}
+
+static void worker_is_stuck(uv_timer_t *timer)
+{
+	struct worker *w = timer->data;
+
+	log_error("sweep %lld: worker %d has not ended %d s after it was told to: killed; an undo-only worker follows",
+	          (long long)w->sweep_id, (int)w->pid, STOP_WAIT_MS / 1000);
+	worker_signal(w, SIGKILL);
+}
+
+static void worker_end(struct worker *w)
+{
+	worker_signal(w, SIGTERM);
+	uv_timer_start(&w->patience, worker_is_stuck, STOP_WAIT_MS, 0);
+}
+
+static struct worker *worker_new(struct supervisor *s, int64_t sweep_id, bool is_undo, pid_t pid, int pidfd, int line_fd)
+{
+	struct worker *w = xcalloc(1, sizeof(*w));
+
+	*w = (struct worker){
+		.supervisor = s, .sweep_id = sweep_id, .is_undo = is_undo, .pid = pid, .pidfd = pidfd, .open_handles = 3,
+	};
+	uv_poll_init(&s->daemon->loop, &w->exit, pidfd);
+	uv_pipe_init(&s->daemon->loop, &w->line, 0);
+	uv_timer_init(&s->daemon->loop, &w->patience);
+	w->exit.data = w->line.data = w->patience.data = w;
+	uv_poll_start(&w->exit, UV_READABLE, worker_exited); /* pidfd_open(2): readable once it has ended */
+	if (uv_pipe_open(&w->line, line_fd) == 0)
+		uv_read_start((uv_stream_t *)&w->line, line_alloc, line_read);
+	else
+		close(line_fd); /* only hints are lost; the worker takes it for our death, undoes and ends */
+	return w;
+}
+
+static int worker_try_start(struct supervisor *s, int64_t sweep_id, bool is_undo, struct err *e)
+{
+	int ends[2], pidfd, status;
+	pid_t pid;
+
+	if (!is_undo && settle(s, sweep_id, SWEEP_RUNNING, "", e) < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return err_sys(e, errno, "make the worker's line");
+	status = worker_spawn(s->daemon->program, s->daemon->config_file, sweep_id, is_undo, ends[1], &pid, &pidfd, e);
+	close(ends[1]);
+	if (status < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	s->worker = worker_new(s, sweep_id, is_undo, pid, pidfd, ends[0]);
+	log_info("sweep %lld: %sworker %d started", (long long)sweep_id, is_undo ? "undo-only " : "", (int)pid);
+	return 0;
+}
+
+/* A host that cannot start a worker now (no memory, no processes) is asked again; the sweep keeps its place. */
+static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo)
+{
+	struct err e, again;
+
+	if (worker_try_start(s, sweep_id, is_undo, &e) == 0) {
+		if (!is_undo)
+			server_event(s->daemon, "started", sweep_id, "");
+		return;
+	}
+	log_err(LOG_LEVEL_ERROR, &e, "sweep %lld: start a worker; trying again", (long long)sweep_id);
+	if (!is_undo && queue_running(&s->daemon->queue) != NULL && settle(s, sweep_id, SWEEP_QUEUED, "", &again) < 0)
+		queue_find(&s->daemon->queue, sweep_id)->state = QUEUE_WAITING;
+	uv_timer_start(&s->retry, retry_settle, RETRY_MS, 0);
+}
+
+/* ---- what others ask ---- */
+
+void supervisor_go(struct supervisor *s)
+{
+	struct queue_entry *next;
+
+	if (s->worker != NULL || s->unsettled != 0 || s->daemon->is_stopping)
+		return;
+	if (s->n_undo > 0) {
+		worker_start(s, s->undo[0].sweep_id, true);
+		return;
+	}
+	next = queue_next(&s->daemon->queue);
+	if (next != NULL)
+		worker_start(s, next->sweep_id, false);
+}
+
+void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted)
+{
+	struct worker *w = s->worker;
+
+	if (w == NULL || w->sweep_id != sweep_id || w->is_undo)
+		return;
+	if (wanted == WANT_CANCEL || wanted == WANT_STOP)
+		worker_end(w);
+	/* a pause is read from the store between two trials: nothing may disturb the one that runs */
+}
+
+void supervisor_undo(struct supervisor *s, int64_t sweep_id)
+{
+	for (size_t i = 0; i < s->n_undo; i++)
+		if (s->undo[i].sweep_id == sweep_id)
+			return;
+	undo_add(s, sweep_id, 0, false);
+}
+
+void supervisor_stop(struct supervisor *s, supervisor_cb cb)
+{
+	s->stopped = cb;
+	uv_timer_stop(&s->retry);
+	if (s->worker == NULL)
+		cb(s->daemon, NULL);
+	else
+		worker_end(s->worker);
+}
+
+/* ---- start and end ---- */
+
+static int load_queue(struct supervisor *s, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct sweep *sweeps;
+	size_t n;
+
+	if (store_sweep_list(s->daemon->store, 0, a, &sweeps, &n, e) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		AUTO_TEXT struct text target = { 0 };
+		const struct sweep *w = &sweeps[i];
+
+		if (w->state != SWEEP_QUEUED && w->state != SWEEP_RUNNING && w->state != SWEEP_PAUSED)
+			continue;
+		supervisor_target(w->target_kind, w->target, &target);
+		/* 'running' is an orphan: it waits, behind its own undo */
+		if (queue_add(&s->daemon->queue, w->id, w->priority, target.s,
+		              w->state == SWEEP_PAUSED ? QUEUE_HELD : QUEUE_WAITING, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int supervisor_load(struct supervisor *s, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	int64_t *orphans;
+	size_t n;
+
+	if (load_queue(s, e) < 0 || store_sweep_orphans(s->daemon->store, a, &orphans, &n, e) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		log_notice("sweep %lld: was interrupted, or left something to put back; that comes first", (long long)orphans[i]);
+		undo_add(s, orphans[i], 0, false);
+	}
+	return 0;
+}
+
+struct supervisor *supervisor_new(struct daemon *d)
+{
+	struct supervisor *s = xcalloc(1, sizeof(*s));
+
+	s->daemon = d;
+	uv_timer_init(&d->loop, &s->retry);
+	s->retry.data = s;
+	return s;
+}
+
+void supervisor_close(struct supervisor *s)
+{
+	uv_close((uv_handle_t *)&s->retry, NULL);
+}
+
+void supervisor_free(struct supervisor *s)
+{
+	if (s == NULL)
+		return;
+	free(s->undo);
+	free(s->waiters);
+	free(s);
+}
