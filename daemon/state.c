@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon's places on disk; see state.h.
+ */
+#include "daemon/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "schema/base/text.h"
+
+static int directory_make(const char *path, gid_t gid, mode_t mode, struct err *e)
+{
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return err_sys(e, errno, "make '%s'", path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(e, errno, "open the directory '%s'", path);
+	if (st.st_uid != geteuid())
+		return err_set(e, ERR_REFUSED, "'%s' belongs to uid %u", path, (unsigned)st.st_uid);
+	if (fchown(fd, (uid_t)-1, gid) < 0 || fchmod(fd, mode) < 0)
+		return err_sys(e, errno, "set owner and mode of '%s'", path);
+	return 0;
+}
+
+static int store_make(const char *path, gid_t gid, struct err *e)
+{
+	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_sys(e, errno, "open '%s'", path);
+	if (fchown(fd, (uid_t)-1, gid) < 0 || fchmod(fd, 0640) < 0)
+		return err_sys(e, errno, "set owner and mode of '%s'", path);
+	return 0;
+}
+
+int state_prepare(const struct config *c, gid_t gid, struct err *e)
+{
+	AUTO_FREE char *store = xasprintf("%s/iosweep.db", c->state);
+
+	if (directory_make(c->state, gid, 0750, e) < 0)
+		return err_in(e, "state directory");
+	if (store_make(store, gid, e) < 0)
+		return err_in(e, "store");
+	if (c->images_path != NULL && directory_make(c->images_path, (gid_t)-1, 0700, e) < 0)
+		return err_in(e, "images directory");
+	return 0;
+}
+
+static int lock_open(const struct config *c, const char *name, int *ret, struct err *e)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", c->state, name);
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_sys(e, errno, "open '%s'", path);
+	*ret = fd;
+	return 0;
+}
+
+int state_lock(const struct config *c, int *ret, struct err *e)
+{
+	AUTO_CLOSE int fd = -1;
+	char pid[32] = "";
+
+	if (lock_open(c, "lock", &fd, e) < 0)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK)
+			return err_sys(e, errno, "lock '%s/lock'", c->state);
+		if (pread(fd, pid, sizeof(pid) - 1, 0) < 0)
+			pid[0] = '\0';
+		pid[strspn(pid, "0123456789")] = '\0';
+		err_set_(e, ERR_BUSY, "another iosweepd (pid %s) works in '%s'", pid[0] == '\0' ? "unknown" : pid, c->state);
+		return err_hint(e, "give this one a state directory of its own");
+	}
+	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, pid, strlen(pid), 0) < 0)
+		return err_sys(e, errno, "write the pid to '%s/lock'", c->state);
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
+static void signal_ignore(int signal)
+{
+	(void)signal; /* it ends the flock(2) */
+}
+
+int state_lock_worker(const struct config *c, int *ret, struct err *e)
+{
+	const struct sigaction interrupting = { .sa_handler = signal_ignore };
+	struct sigaction before;
+	AUTO_CLOSE int fd = -1;
+	int status, errnum;
+
+	if (lock_open(c, "worker.lock", &fd, e) < 0)
+		return -1;
+	sigaction(SIGTERM, &interrupting, &before);
+	status = flock(fd, LOCK_EX);
+	errnum = errno;
+	sigaction(SIGTERM, &before, NULL);
+	if (status < 0 && errnum == EINTR)
+		return err_set(e, ERR_CANCELLED, "told to end while another worker was still undoing");
+	if (status < 0)
+		return err_sys(e, errnum, "lock '%s/worker.lock'", c->state);
+	*ret = TAKE_FD(fd);
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon's places on disk: who may read them, and that one daemon alone works in them.
+ */
+#ifndef IOSWEEP_STATE_H
+#define IOSWEEP_STATE_H
+
+#include <sys/types.h>
+
+#include "schema/base/err.h"
+#include "schema/config.h"
+
+/* Makes what is missing: the state directory 0750 root:GROUP, in it the store's file 0640 (SQLite gives -wal and -shm the
+ * owner and mode of it), and the images directory 0700.  Puts owner and mode right where they differ. */
+int state_prepare(const struct config *c, gid_t gid, struct err *e);
+
+/* One daemon per state directory: flock(2) on STATE/lock, given up by the kernel when the process ends.
+ * ret: the descriptor.  ERR_BUSY names the pid of the other one. */
+int state_lock(const struct config *c, int *ret, struct err *e);
+
+/* One worker per state directory, whatever became of the daemon that started it: waits until the one before has undone its
+ * changes and ended.  ret: the descriptor.  ERR_CANCELLED on SIGTERM. */
+int state_lock_worker(const struct config *c, int *ret, struct err *e);
+
+#endif
