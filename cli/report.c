@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds the report of a sweep; see report.h.  Sizes: some thousand cells, some ten axes, up to a hundred metrics.
+ */
+#include "cli/report.h"
+
+#include <string.h>
+
+#include "schema/axis.h"
+#include "schema/stats.h"
+
+const struct shown_value *report_value(const struct shown_cell *c, const char *axis)
+{
+	for (size_t i = 0; i < c->n_values; i++)
+		if (strcmp(c->values[i].axis, axis) == 0)
+			return &c->values[i];
+	return NULL;
+}
+
+/* Sizes are stored as bytes. */
+static const char *value_sized(const struct report *r, const char *axis, const char *value)
+{
+	const struct axis *def = axis_find(axis);
+	char buf[SIZE_TEXT];
+	int64_t bytes;
+
+	if (def == NULL || def->kind != AXIS_SIZE || integer_parse(value, 0, INT64_MAX, &bytes) < 0)
+		return value;
+	return arena_strdup(r->arena, size_format(bytes, buf));
+}
+
+const char *report_value_text(const struct report *r, const struct shown_cell *c, const char *axis)
+{
+	const struct shown_value *v = report_value(c, axis);
+
+	if (v == NULL)
+		return "-";
+	if (strcmp(v->value, KERNEL_DEFAULT) == 0) {
+		if (v->effective == NULL || v->effective[0] == '\0')
+			return "default";
+		return arena_printf(r->arena, "default (%s)", value_sized(r, axis, v->effective));
+	}
+	if (strcmp(axis, "filesystem") == 0 && v->requested[0] != '\0')
+		return v->requested; /* the name under define:, where there is one */
+	return v->value[0] == '\0' ? "-" : value_sized(r, axis, v->value);
+}
+
+/* ---- axes ---- */
+
+static size_t axis_rank(const char *name)
+{
+	static const char *const first[] = { "filesystem", "mkfs", "mount", "readahead", "scheduler" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+		if (strcmp(first[i], name) == 0)
+			return i;
+	return text_starts(name, "label.") ? ARRAY_SIZE(first) + 1 : ARRAY_SIZE(first);
+}
+
+static int axis_compare(const void *a, const void *b)
+{
+	const struct report_axis *x = a, *y = b;
+	size_t rx = axis_rank(x->name), ry = axis_rank(y->name);
+
+	return rx != ry ? (rx < ry ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static struct report_axis *axis_lookup(struct report *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_axes; i++)
+		if (strcmp(r->axes[i].name, name) == 0)
+			return &r->axes[i];
+	return NULL;
+}
+
+/* What tells two cells apart on an axis; for people's columns the name under define: counts, too. */
+static const char *value_identity(const struct shown_cell *c, const char *axis)
+{
+	const struct shown_value *v = report_value(c, axis);
+
+	return v == NULL ? KERNEL_DEFAULT : strcmp(axis, "filesystem") == 0 ? v->requested : v->value;
+}
+
+static bool axis_varies(const struct report *r, const char *axis)
+{
+	for (size_t i = 1; i < r->n_cells; i++)
+		if (strcmp(value_identity(&r->cells[0], axis), value_identity(&r->cells[i], axis)) != 0)
+			return true;
+	return false;
+}
+
+/* True if cells with the same filesystem have the same value of this axis: then the filesystem's name says it all. */
+static bool axis_is_implied(const struct report *r, const char *axis)
+{
+	if (strcmp(axis, "mkfs") != 0 && strcmp(axis, "mount") != 0)
+		return false;
+	for (size_t i = 0; i < r->n_cells; i++)
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(value_identity(&r->cells[i], "filesystem"), value_identity(&r->cells[j], "filesystem")) != 0)
+				continue;
+			if (strcmp(value_identity(&r->cells[i], axis), value_identity(&r->cells[j], axis)) != 0)
+				return false;
+			break; /* equal to an earlier one, which was compared with those before it */
+		}
+	return true;
+}
+
+static void axes_build(struct report *r)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < r->n_cells; i++)
+		cap += r->cells[i].n_values;
+	r->axes = arena_array(r->arena, cap < 256 ? cap + 1 : 256, sizeof(*r->axes));
+	for (size_t i = 0; i < r->n_cells; i++)
+		for (size_t v = 0; v < r->cells[i].n_values && r->n_axes < 256; v++)
+			if (axis_lookup(r, r->cells[i].values[v].axis) == NULL)
+				r->axes[r->n_axes++].name = r->cells[i].values[v].axis;
+	for (size_t i = 0; i < r->n_axes; i++) {
+		r->axes[i].varies = axis_varies(r, r->axes[i].name);
+		r->axes[i].is_implied = r->axes[i].varies && axis_is_implied(r, r->axes[i].name);
+	}
+	qsort(r->axes, r->n_axes, sizeof(*r->axes), axis_compare);
+}
+
+int report_axis(const struct report *r, const char *name, size_t *ret, struct err *e)
+{
+	AUTO_FREE const char **names = xcalloc(r->n_axes + 1, sizeof(*names));
+	AUTO_TEXT struct text all = { 0 };
+	const char *nearest;
+
+	for (size_t i = 0; i < r->n_axes; i++) {
+		if (strcmp(r->axes[i].name, name) == 0) {
+			*ret = i;
+			return 0;
+		}
+		names[i] = r->axes[i].name;
+		text_printf(&all, "%s%s", i > 0 ? ", " : "", names[i]);
+	}
+	nearest = text_nearest(name, names, r->n_axes);
+	err_set(e, ERR_USAGE, "sweep %lld has no axis '%s'", (long long)r->sweep.id, name);
+	if (nearest != NULL)
+		return err_hint(e, "did you mean '%s'? it has %s", nearest, text_str(&all));
+	return err_hint(e, "it has %s", r->n_axes > 0 ? text_str(&all) : "none yet");
+}
+
+/* ---- metrics ---- */
+
+static struct report_metric *metric_lookup(struct report *r, const struct shown_result *result, size_t *cap)
+{
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (strcmp(r->metrics[i].key, result->key) == 0)
+			return &r->metrics[i];
+	if (r->n_metrics == *cap) {
+		struct report_metric *grown = arena_array(r->arena, *cap ? 2 * *cap : 16, sizeof(*grown));
+
+		if (r->n_metrics > 0)
+			memcpy(grown, r->metrics, r->n_metrics * sizeof(*grown));
+		r->metrics = grown;
+		*cap = *cap ? 2 * *cap : 16;
+	}
+	r->metrics[r->n_metrics] = (struct report_metric){
+		.key = result->key,
+		.base = result->unit,
+		.better = result->better,
+		.at = arena_array(r->arena, r->n_cells, sizeof(const struct shown_result *)),
+		.standing = arena_array(r->arena, r->n_cells, sizeof(enum standing)),
+	};
+	return &r->metrics[r->n_metrics++];
+}
+
+static void metrics_build(struct report *r)
+{
+	size_t cap = 0;
+
+	for (size_t c = 0; c < r->n_cells; c++)
+		for (size_t i = 0; i < r->cells[c].n_results; i++) {
+			const struct shown_result *result = &r->cells[c].results[i];
+			struct report_metric *m = metric_lookup(r, result, &cap);
+
+			m->at[c] = result;
+			m->n_max = result->n > m->n_max ? result->n : m->n_max;
+		}
+}
+
+static bool is_above(const struct report_metric *m, double a, double b)
+{
+	return m->better == BETTER_LOWER ? a < b : a > b;
+}
+
+static void standing_build(const struct report *r, struct report_metric *m)
+{
+	const struct shown_result *best = NULL;
+
+	for (size_t c = 0; c < r->n_cells && m->better != BETTER_NEITHER; c++)
+		if (m->at[c] != NULL && (best == NULL || is_above(m, m->at[c]->value, best->value)))
+			best = m->at[c];
+	for (size_t c = 0; c < r->n_cells && best != NULL; c++) {
+		const struct shown_result *result = m->at[c];
+
+		if (result == NULL)
+			continue;
+		if (!is_above(m, best->value, result->value))
+			m->standing[c] = STANDING_BEST;
+		else if (result->n > 1 && best->n > 1 && result->max >= best->min && result->min <= best->max)
+			m->standing[c] = STANDING_TIE;
+	}
+}
+
+/* "dd-read.latency{4KiB}" and the unit, one below the other. */
+static const char *metric_title(const struct report *r, const struct report_metric *m)
+{
+	AUTO_TEXT struct text title = { 0 };
+	const char *name = strchr(m->key, '.'), *label;
+
+	text_add_n(&title, m->key, strcspn(m->key, "."));
+	if (name != NULL) {
+		label = strchr(name, '{');
+		text_printf(&title, "\n%.*s", (int)strcspn(name + 1, "{"), name + 1);
+		if (label != NULL)
+			text_printf(&title, "\n%.*s", (int)strcspn(label + 1, "}"), label + 1);
+	}
+	text_printf(&title, "\n%s", m->unit.name);
+	return arena_strdup(r->arena, text_str(&title));
+}
+
+static const char *spread_text(const struct shown_result *result, char buf[SIZE_TEXT])
+{
+	double percent = 100 * stats_spread(result->min, result->max, result->value);
+
+	buf[0] = '\0';
+	if (result->n > 1)
+		snprintf(buf, SIZE_TEXT, percent < 9.95 ? "%.1f%%" : "%.0f%%", percent);
+	return buf;
+}
+
+static void widths_build(const struct report *r, struct report_metric *m)
+{
+	AUTO_TEXT struct text marks = { 0 };
+	char buf[SIZE_TEXT];
+
+	for (size_t c = 0; c < r->n_cells; c++) {
+		int width;
+
+		if (m->at[c] == NULL)
+			continue;
+		text_clear(&marks);
+		report_marks(m, c, &marks);
+		width = (int)strlen(unit_format(&m->unit, m->at[c]->value, buf));
+		m->width = width > m->width ? width : m->width;
+		m->marks_width = (int)marks.n > m->marks_width ? (int)marks.n : m->marks_width;
+		width = (int)strlen(spread_text(m->at[c], buf));
+		m->spread_width = width > m->spread_width ? width : m->spread_width;
+	}
+}
+
+const char *report_figure(const struct report *r, const struct report_metric *m, size_t cell)
+{
+	const struct shown_result *result = m->at[cell];
+	AUTO_TEXT struct text marks = { 0 };
+	char value[SIZE_TEXT], spread[SIZE_TEXT];
+
+	if (result == NULL)
+		return "";
+	report_marks(m, cell, &marks);
+	return arena_printf(r->arena, "%*s%-*s%s%*s", m->width, unit_format(&m->unit, result->value, value), m->marks_width,
+	                    text_str(&marks), m->spread_width > 0 ? " " : "", m->spread_width, spread_text(result, spread));
+}
+
+static void units_build(struct report *r, enum unit_style style)
+{
+	AUTO_FREE double *values = xcalloc(r->n_cells + 1, sizeof(*values));
+
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		struct report_metric *m = &r->metrics[i];
+		size_t n = 0;
+
+		for (size_t c = 0; c < r->n_cells; c++)
+			if (m->at[c] != NULL)
+				values[n++] = m->at[c]->value;
+		m->unit = unit_choose(m->base, values, n, style);
+		m->title = metric_title(r, m);
+		standing_build(r, m);
+		widths_build(r, m);
+	}
+}
+
+int report_load(struct store *s, int64_t sweep_id, enum unit_style style, struct arena *a, struct report *ret, struct err *e)
+{
+	struct report r = { .arena = a };
+
+	if (store_begin(s, e) < 0) /* one state of the store for the whole report, while a sweep records */
+		return -1;
+	if (store_sweep_get(s, sweep_id, a, &r.sweep, e) < 0 ||
+	    store_show_cells(s, sweep_id, a, &r.cells, &r.n_cells, e) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	if (store_commit(s, e) < 0)
+		return -1;
+	axes_build(&r);
+	metrics_build(&r);
+	units_build(&r, style);
+	*ret = r;
+	return 0;
+}
+
+/* ---- choosing metrics ---- */
+
+/* A word names a metric by its whole key, its workload, or its name with or without the label. */
+static bool metric_matches(const char *key, const char *word, size_t n)
+{
+	const char *name = strchr(key, '.');
+	size_t name_length;
+
+	if (strncmp(key, word, n) == 0 && (key[n] == '\0' || key[n] == '.' || key[n] == '{'))
+		return true;
+	if (name == NULL)
+		return false;
+	name++;
+	name_length = strcspn(name, "{");
+	return strncmp(name, word, n) == 0 && (n == name_length || n == strlen(name));
+}
+
+static int metric_unknown(const struct report *r, const char *word, size_t n, struct err *e)
+{
+	AUTO_FREE const char **keys = xcalloc(r->n_metrics + 1, sizeof(*keys));
+	AUTO_FREE char *name = xstrndup(word, n);
+	AUTO_TEXT struct text all = { 0 };
+	const char *nearest;
+
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		keys[i] = r->metrics[i].key;
+		text_printf(&all, "%s%s", i > 0 ? ", " : "", keys[i]);
+	}
+	nearest = text_nearest(name, keys, r->n_metrics);
+	err_set(e, ERR_USAGE, "sweep %lld has no metric '%s'", (long long)r->sweep.id, name);
+	if (nearest != NULL)
+		return err_hint(e, "did you mean '%s'? it has %s", nearest, text_str(&all));
+	return err_hint(e, "it has %s", r->n_metrics > 0 ? text_str(&all) : "none yet");
+}
+
+int report_choose(struct report *r, const char *list, struct err *e)
+{
+	AUTO_FREE bool *chosen = xcalloc(r->n_metrics + 1, sizeof(*chosen));
+	size_t n = 0;
+
+	while (list != NULL && *list != '\0') {
+		const char *brace = strchr(list, '{');
+		size_t length = strcspn(list, ","), hits = 0;
+
+		if (brace != NULL && brace < list + length && strchr(brace, '}') != NULL) /* a label may hold commas */
+			length = (size_t)(strchr(brace, '}') - list) + 1;
+		for (size_t i = 0; i < r->n_metrics; i++) {
+			if (!metric_matches(r->metrics[i].key, list, length))
+				continue;
+			chosen[i] = true;
+			hits++;
+		}
+		if (hits == 0)
+			return metric_unknown(r, list, length, e);
+		list += length + (list[length] == ',');
+	}
+	for (size_t i = 0; list != NULL && i < r->n_metrics; i++)
+		if (chosen[i])
+			r->metrics[n++] = r->metrics[i];
+	if (list != NULL)
+		r->n_metrics = n;
+	return 0;
+}
+
+/* ---- flags ---- */
+
+static const struct {
+	const char *flag;
+	char letter;
+	const char *about;
+} flags[] = {
+	{ "cached", 'c', "the device moved far fewer bytes than the tool claims to have read" },
+	{ "disturbed", 'x', "a setting changed or something else used the device while it ran" },
+	{ "drift", 'd', "the trials rise or fall steadily by more than 25 %" },
+	{ "incomplete", 'i', "fewer good trials than the other results of this metric have" },
+	{ "spread", 's', "the trials lie more than 10 % apart" },
+	{ "suspect", '?', "the workload's own check doubts this output" },
+};
+
+char flag_letter(const char *flag)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (strcmp(flags[i].flag, flag) == 0)
+			return flags[i].letter;
+	return '!';
+}
+
+const char *flag_about(const char *flag)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (strcmp(flags[i].flag, flag) == 0)
+			return flags[i].about;
+	return "see --trials";
+}
+
+void report_marks(const struct report_metric *m, size_t cell, struct text *ret)
+{
+	const struct shown_result *result = m->at[cell];
+	const char *p = result->flags;
+	char flag[32];
+
+	if (m->standing[cell] != STANDING_NONE)
+		text_add(ret, m->standing[cell] == STANDING_BEST ? "*" : "~");
+	while (p != NULL && sscanf(p, " %31s", flag) == 1) {
+		char letter = flag_letter(flag);
+
+		text_add_n(ret, &letter, 1);
+		p = strstr(p, flag) + strlen(flag);
+	}
+	if (result->n < m->n_max)
+		text_add(ret, "i");
+}

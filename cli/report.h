@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A sweep as `show` sees it: its cells, which axes vary, which metrics there are, what was best.  Built once from the
+ * store, then laid out by show_table.c, show_pivot.c, show_trials.c and show_json.c.  Everything lives in one arena.
+ */
+#ifndef IOSWEEP_CLI_REPORT_H
+#define IOSWEEP_CLI_REPORT_H
+
+#include "cli/unit.h"
+#include "schema/store.h"
+
+struct report_axis {
+	const char *name;
+	bool varies;       /* over the cells visited */
+	bool is_implied;   /* mkfs, mount: given by the cell's filesystem, and told above the table instead of in a column */
+};
+
+/* How a result stands among those of its metric. */
+enum standing { STANDING_NONE, STANDING_BEST, STANDING_TIE /* its trials' range overlaps the best one's */ };
+
+struct report_metric {
+	const char *key;      /* "dd-read.throughput{4KiB}" */
+	const char *title;    /* "dd-read\nthroughput\n4KiB\nMB/s" */
+	const char *base;     /* unit as stored */
+	enum better better;
+	struct unit unit;     /* chosen for its column */
+	const struct shown_result **at; /* per cell; NULL where there is none */
+	enum standing *standing;        /* per cell */
+	int64_t n_max;        /* most good trials behind any result */
+	int width, marks_width, spread_width; /* of the parts of a figure */
+};
+
+struct report {
+	struct arena *arena; /* borrowed */
+	struct sweep sweep;
+	struct shown_cell *cells;
+	size_t n_cells;
+	struct report_axis *axes; /* filesystem, mkfs, mount, then by name */
+	size_t n_axes;
+	struct report_metric *metrics; /* as the store gives them: workloads in the plan's order */
+	size_t n_metrics;
+};
+
+int report_load(struct store *s, int64_t sweep_id, enum unit_style style, struct arena *a, struct report *ret, struct err *e);
+/* Keeps only the metrics that a comma-separated list of keys (or of workloads, or of metric names) names; NULL: all. */
+int report_choose(struct report *r, const char *list, struct err *e);
+/* Index of an axis by name; ERR_USAGE with the nearest one. */
+int report_axis(const struct report *r, const char *name, size_t *ret, struct err *e);
+
+/* The cell's value of an axis, or NULL. */
+const struct shown_value *report_value(const struct shown_cell *c, const char *axis);
+/* As people read it: "2MiB", "default (128KiB)", "xfs-wide", "-" for none (arena). */
+const char *report_value_text(const struct report *r, const struct shown_cell *c, const char *axis);
+/* "117.3*c  4.2%", each part padded so that the figures of a metric stand below each other; "" for none (arena). */
+const char *report_figure(const struct report *r, const struct report_metric *m, size_t cell);
+
+/* Flags: one letter each, and what they mean. */
+char flag_letter(const char *flag);
+const char *flag_about(const char *flag);
+/* Flags of a result plus "incomplete" where trials are missing, as letters. */
+void report_marks(const struct report_metric *m, size_t cell, struct text *ret);
+
+#endif
