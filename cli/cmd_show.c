@@ -25,13 +25,13 @@ static int show_run(const struct options *o, struct err *e)
 	const char *by = options_has(o, "by") ? options_text(o, "by") : options_text(o, "cols"), *rows = options_text(o, "rows");
 	bool trials = options_has(o, "trials");
 	enum table_format format;
-	enum unit_style style;
+	enum scale_style style;
 	struct report r;
 	int64_t id;
 
 	if (trials && (by != NULL || rows != NULL))
 		return err_set(e, ERR_USAGE, "show: --trials has one row a trial: --by, --cols and --rows do not go with it");
-	if (table_format_of(o, &format, e) < 0 || unit_style_parse(options_text(o, "units"), &style, e) < 0 ||
+	if (table_format_of(o, &format, e) < 0 || scale_style_parse(options_text(o, "units"), &style, e) < 0 ||
 	    open_store(&s, e) < 0 || open_sweep(s, o->arguments[0], &id, e) < 0 || report_load(s, id, style, a, &r, e) < 0 ||
 	    report_choose(&r, options_text(o, "metric"), e) < 0)
 		return -1;

@@ -246,7 +246,7 @@ static void widths_build(const struct report *r, struct report_metric *m)
 			continue;
 		text_clear(&marks);
 		report_marks(m, c, &marks);
-		width = (int)strlen(unit_format(&m->unit, m->at[c]->value, buf));
+		width = (int)strlen(scale_format(&m->unit, m->at[c]->value, buf));
 		m->width = width > m->width ? width : m->width;
 		m->marks_width = (int)marks.n > m->marks_width ? (int)marks.n : m->marks_width;
 		width = (int)strlen(spread_text(m->at[c], buf));
@@ -263,11 +263,11 @@ const char *report_figure(const struct report *r, const struct report_metric *m,
 	if (result == NULL)
 		return "";
 	report_marks(m, cell, &marks);
-	return arena_printf(r->arena, "%*s%-*s%s%*s", m->width, unit_format(&m->unit, result->value, value), m->marks_width,
+	return arena_printf(r->arena, "%*s%-*s%s%*s", m->width, scale_format(&m->unit, result->value, value), m->marks_width,
 	                    text_str(&marks), m->spread_width > 0 ? " " : "", m->spread_width, spread_text(result, spread));
 }
 
-static void units_build(struct report *r, enum unit_style style)
+static void units_build(struct report *r, enum scale_style style)
 {
 	AUTO_FREE double *values = xcalloc(r->n_cells + 1, sizeof(*values));
 
@@ -278,14 +278,14 @@ static void units_build(struct report *r, enum unit_style style)
 		for (size_t c = 0; c < r->n_cells; c++)
 			if (m->at[c] != NULL)
 				values[n++] = m->at[c]->value;
-		m->unit = unit_choose(m->base, values, n, style);
+		m->unit = scale_choose(m->base, values, n, style);
 		m->title = metric_title(r, m);
 		standing_build(r, m);
 		widths_build(r, m);
 	}
 }
 
-int report_load(struct store *s, int64_t sweep_id, enum unit_style style, struct arena *a, struct report *ret, struct err *e)
+int report_load(struct store *s, int64_t sweep_id, enum scale_style style, struct arena *a, struct report *ret, struct err *e)
 {
 	struct report r = { .arena = a };
 

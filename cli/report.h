@@ -6,7 +6,7 @@
 #ifndef IOSWEEP_CLI_REPORT_H
 #define IOSWEEP_CLI_REPORT_H
 
-#include "cli/unit.h"
+#include "cli/scale.h"
 #include "schema/store.h"
 
 struct report_axis {
@@ -23,7 +23,7 @@ struct report_metric {
 	const char *title;    /* "dd-read\nthroughput\n4KiB\nMB/s" */
 	const char *base;     /* unit as stored */
 	enum better better;
-	struct unit unit;     /* chosen for its column */
+	struct scale unit;     /* chosen for its column */
 	const struct shown_result **at; /* per cell; NULL where there is none */
 	enum standing *standing;        /* per cell */
 	int64_t n_max;        /* most good trials behind any result */
@@ -41,7 +41,7 @@ struct report {
 	size_t n_metrics;
 };
 
-int report_load(struct store *s, int64_t sweep_id, enum unit_style style, struct arena *a, struct report *ret, struct err *e);
+int report_load(struct store *s, int64_t sweep_id, enum scale_style style, struct arena *a, struct report *ret, struct err *e);
 /* Keeps only the metrics that a comma-separated list of keys (or of workloads, or of metric names) names; NULL: all. */
 int report_choose(struct report *r, const char *list, struct err *e);
 /* Index of an axis by name; ERR_USAGE with the nearest one. */

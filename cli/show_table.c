@@ -142,7 +142,7 @@ int show_sweep(struct store *s, int64_t sweep_id, bool as_json, struct err *e)
 	AUTO_ARENA struct arena *a = arena_new();
 	struct report r;
 
-	if (report_load(s, sweep_id, UNIT_DECIMAL, a, &r, e) < 0)
+	if (report_load(s, sweep_id, SCALE_DECIMAL, a, &r, e) < 0)
 		return -1;
 	return as_json ? show_json(&r, s, false, e) : show_cells(&r, NULL, e);
 }

@@ -47,10 +47,10 @@ static struct trials_columns columns_add(const struct report *r, struct table *t
 static void bytes_set(struct table *t, size_t column, int64_t bytes)
 {
 	double value = (double)bytes;
-	struct unit u = unit_choose("B", &value, 1, UNIT_DECIMAL);
+	struct scale u = scale_choose("B", &value, 1, SCALE_DECIMAL);
 	char number[SIZE_TEXT], shown[2 * SIZE_TEXT];
 
-	snprintf(shown, sizeof(shown), "%s %s", unit_format(&u, value, number), u.name);
+	snprintf(shown, sizeof(shown), "%s %s", scale_format(&u, value, number), u.name);
 	table_integer(t, column, bytes);
 	table_show(t, column, shown);
 }
@@ -74,7 +74,7 @@ static void measured_set(const struct report *r, struct table *t, const struct t
 		for (size_t m = 0; m < r->n_metrics; m++) {
 			if (strcmp(r->metrics[m].key, key) != 0)
 				continue;
-			table_number(t, c->metrics[m], trial->measured[i].value, unit_format(&r->metrics[m].unit, trial->measured[i].value, buf));
+			table_number(t, c->metrics[m], trial->measured[i].value, scale_format(&r->metrics[m].unit, trial->measured[i].value, buf));
 			text_printf(&all, "%s%s %s%s%s", all.n > 0 ? ", " : "", name != NULL ? name + 1 : key, buf,
 			            r->metrics[m].unit.name[0] != '\0' ? " " : "", r->metrics[m].unit.name);
 		}
