@@ -20,6 +20,10 @@
  *   doctor    -                            "report": what `--describe doctor` prints
  *   watch     sweep (optional)             then {"event":"trial","sweep":12,"text":"..."} a line until the client closes
  *
+ * Reports: devices  {"devices":[{"path","size","identity":{"wwn","serial","by-id","backing-file"},"usable","reasons":[...],
+ *                                "name" (if listed),"model"}]}
+ *          doctor   {"checks":[{"name","state":"ok"|"warning"|"problem","text","hint"}]}
+ *
  * After an error of the kind "protocol" the daemon closes the connection.
  */
 #ifndef IOSWEEP_MESSAGE_H
