@@ -171,12 +171,34 @@ int client_ask(struct json_object *request, struct json_object **ret, struct dia
 	return client_call(c, request, ret, d, e);
 }
 
-int client_events_wait(struct client *c, int timeout_ms)
+static bool event_is_small(const char *line, size_t n)
 {
+	struct json_object *m = NULL;
+	const char *kind;
+	bool is_small;
+
+	if (message_decode(line, n, &m, NULL) < 0)
+		return false;
+	kind = message_string_or(m, "event", "");
+	is_small = strcmp(kind, "trial") == 0 || strcmp(kind, "cell") == 0;
+	json_object_put(m);
+	return is_small;
+}
+
+enum client_event client_events_wait(struct client *c, int timeout_ms)
+{
+	enum client_event found = CLIENT_EVENT_NONE;
 	int rc = bytes_receive(c, timeout_ms);
+	const char *end;
 
 	while (rc > 0 && bytes_receive(c, 0) > 0)
-		text_clear(&c->in);
-	text_clear(&c->in);
-	return rc;
+		;
+	while ((end = c->in.n > 0 ? memchr(c->in.s, '\n', c->in.n) : NULL) != NULL) {
+		if (!event_is_small(c->in.s, (size_t)(end - c->in.s)))
+			found = CLIENT_EVENT_STATE;
+		else if (found == CLIENT_EVENT_NONE)
+			found = CLIENT_EVENT_SMALL;
+		bytes_drop(c, (size_t)(end - c->in.s) + 1);
+	}
+	return rc < 0 ? CLIENT_EVENT_LOST : found;
 }

@@ -37,8 +37,13 @@ int client_call(struct client *c, struct json_object *request, struct json_objec
 /* The same on a connection of its own. */
 int client_ask(struct json_object *request, struct json_object **ret, struct diags *d, struct err *e);
 
-/* Waits for input and throws away every whole line that came (events are hints to read the store again).
- * Returns 1 if something came, 0 on time-out, -1 when the line is closed. */
-int client_events_wait(struct client *c, int timeout_ms);
+/* Waits for events and throws them away: they are hints to read the store again. */
+enum client_event {
+	CLIENT_EVENT_LOST = -1, /* the line is closed */
+	CLIENT_EVENT_NONE = 0,  /* time-out */
+	CLIENT_EVENT_SMALL = 1, /* cells and trials only, which may come a thousand a second */
+	CLIENT_EVENT_STATE = 2  /* something else: the sweep started, paused, ended ... */
+};
+enum client_event client_events_wait(struct client *c, int timeout_ms);
 
 #endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The progress line; see progress.h.
+ */
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/scale.h"
+#include "cli/table.h"
+#include "schema/axis.h"
+#include "schema/store_watch.h"
+
+#define LOOK_MS  1000 /* longest time between two looks at the store */
+#define CROWD_MS 250  /* shortest, while trials follow each other quickly */
+#define GATHER_MS 20  /* events are taken this often then, not one by one: the trials need the processor */
+
+struct progress {
+	struct store *store;
+	int64_t sweep_id;
+	bool is_quiet, is_terminal;
+	struct arena *arena;      /* lives as long as the whole */
+	const char **axes;        /* that the plan varies */
+	size_t n_axes, n_workloads;
+	struct pace pace;
+	struct client *client;    /* that sends events, or NULL */
+	bool said_unreachable;
+	enum sweep_state state;   /* last one told */
+	char *reason;             /* owned: told with it */
+	int64_t told_trial;       /* plain lines: trial of the last line */
+	int64_t told_ns;
+	bool has_line;            /* terminal: a line is drawn and not ended */
+};
+
+static void line_wipe(struct progress *p)
+{
+	if (p->has_line)
+		fprintf(stderr, "\r\033[K");
+	p->has_line = false;
+}
+
+__attribute__((format(printf, 2, 3))) static void remark(struct progress *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (p->is_quiet)
+		return;
+	line_wipe(p);
+	fprintf(stderr, PROGRAM ": ");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+/* ---- the line ---- */
+
+static void axes_write(const struct progress *p, const struct watched *w, struct text *line)
+{
+	for (size_t i = 0, n = 0; i < p->n_axes; i++)
+		for (size_t v = 0; v < w->n_values; v++) {
+			const struct axis *def = axis_find(p->axes[i]);
+			const char *value = w->values[v].requested;
+
+			if (strcmp(w->values[v].axis, p->axes[i]) != 0)
+				continue;
+			text_add(line, n++ > 0 ? ", " : "  ");
+			if (def == NULL || (def->kind != AXIS_FILESYSTEM && def->kind != AXIS_NAME))
+				text_printf(line, "%s ", p->axes[i]);
+			text_add(line, value[0] != '\0' ? value : "-");
+		}
+}
+
+static void trial_write(const struct progress *p, const struct sweep *s, const struct watched *w, struct text *line)
+{
+	int64_t repetitions = p->n_workloads > 0 ? s->trials_per_cell / (int64_t)p->n_workloads : 0;
+	char number[SIZE_TEXT];
+
+	if (w->workload == NULL)
+		return;
+	text_printf(line, "  %s trial %d", w->workload, w->repetition);
+	if (repetitions > 0)
+		text_printf(line, " of %" PRId64, repetitions);
+	if (w->metric != NULL) {
+		struct scale u = scale_choose(w->unit, &w->median, 1, SCALE_DECIMAL);
+
+		text_printf(line, ", %s %s%s%s", s->keep == KEEP_MEAN ? "middle" : "median", scale_format(&u, w->median, number),
+		            u.name[0] != '\0' ? " " : "", u.name);
+	}
+}
+
+static int64_t trials_left(const struct sweep *s)
+{
+	int64_t begun = s->trials_ok - s->cells_ended * s->trials_per_cell; /* in cells that have not ended */
+
+	return (s->cells - s->cells_ended) * s->trials_per_cell - (begun > 0 ? begun : 0);
+}
+
+static void left_write(const struct progress *p, const struct sweep *s, struct text *line)
+{
+	int64_t left_ms = pace_left_ms(&p->pace, trials_left(s), now_ms());
+	char buf[SIZE_TEXT];
+
+	if (left_ms >= 0 && (s->cells_ended > 0 || p->pace.n > 2))
+		text_printf(line, "  %s left", left_ms < 1000 ? "0s" : duration_format(left_ms * 1000000, buf));
+}
+
+/* Cuts at whole characters: a line that wraps cannot be redrawn. */
+static size_t line_fit(const char *s, size_t n, size_t columns)
+{
+	size_t used = 0, i = 0;
+
+	while (i < n && used < columns) {
+		i++;
+		while (i < n && ((unsigned char)s[i] & 0xc0) == 0x80)
+			i++;
+		used++;
+	}
+	return i;
+}
+
+static void line_draw(struct progress *p, const struct text *line, const struct watched *w)
+{
+	if (p->is_terminal) {
+		size_t width = table_width(stderr);
+
+		fprintf(stderr, "\r\033[K%.*s", (int)line_fit(line->s, line->n, width > 1 ? width - 1 : 79), line->s);
+		p->has_line = true;
+	} else if (w->trial_id != p->told_trial && clock_ns() - p->told_ns >= LOOK_MS * INT64_C(1000000)) {
+		p->told_trial = w->trial_id;
+		p->told_ns = clock_ns();
+		fprintf(stderr, "%s\n", line->s);
+	}
+}
+
+static int progress_draw(struct progress *p, const struct sweep *s, struct arena *a, struct err *e)
+{
+	AUTO_TEXT struct text line = { 0 };
+	struct trial_time *times;
+	struct watched w;
+	size_t n;
+
+	if (store_watch(p->store, s->id, a, &w, e) < 0)
+		return -1;
+	if (w.trial_id != p->pace.last_id) {
+		if (store_trial_times(p->store, s->id, p->pace.last_id, a, &times, &n, e) < 0)
+			return -1;
+		for (size_t i = 0; i < n; i++)
+			pace_add(&p->pace, times[i].trial_id, times[i].started_ms, times[i].elapsed_ns / 1000000);
+	}
+	text_printf(&line, "sweep %" PRId64 "  ", s->id);
+	if (w.cell_id != 0)
+		text_printf(&line, "cell %" PRId64 " of %" PRId64, w.position + 1, s->cells);
+	else
+		text_printf(&line, "%" PRId64 " of %" PRId64 " cells", s->cells_ended, s->cells);
+	axes_write(p, &w, &line);
+	trial_write(p, s, &w, &line);
+	left_write(p, s, &line);
+	line_draw(p, &line, &w);
+	return 0;
+}
+
+/* ---- states ---- */
+
+static void state_tell(struct progress *p, const struct sweep *s)
+{
+	const char *reason = s->reason != NULL ? s->reason : "";
+
+	if (p->reason != NULL && p->state == s->state && strcmp(p->reason, reason) == 0)
+		return;
+	if (s->state == SWEEP_PAUSED)
+		remark(p, "sweep %" PRId64 " is paused%s%s; '" PROGRAM " resume %" PRId64 "' goes on with it", s->id,
+		       reason[0] != '\0' ? ": " : "", reason, s->id);
+	else if (s->state == SWEEP_QUEUED)
+		remark(p, "sweep %" PRId64 " is queued", s->id);
+	else if (p->reason != NULL && p->state != s->state && s->state == SWEEP_RUNNING)
+		remark(p, "sweep %" PRId64 " is running", s->id);
+	free(p->reason);
+	p->reason = xstrdup(reason);
+	p->state = s->state;
+}
+
+static void ending_tell(struct progress *p, const struct sweep *s)
+{
+	const char *reason = s->reason != NULL ? s->reason : "";
+
+	remark(p, "sweep %" PRId64 " %s%s%s", s->id,
+	       s->state == SWEEP_DONE ? "is done" : s->state == SWEEP_CANCELLED ? "was cancelled" : "has failed",
+	       reason[0] != '\0' ? ": " : "", reason);
+}
+
+static bool sweep_is_over(enum sweep_state state)
+{
+	return state != SWEEP_QUEUED && state != SWEEP_RUNNING && state != SWEEP_PAUSED;
+}
+
+/* ---- waiting ---- */
+
+/* Asks for events; without a daemon there are none. */
+static void events_ask(struct progress *p)
+{
+	struct json_object *request;
+	struct err e = { 0 };
+
+	if (client_open(&p->client, &e) == 0) {
+		request = client_request("watch");
+		json_object_object_add(request, "sweep", json_object_new_int64(p->sweep_id));
+		if (client_call(p->client, request, NULL, NULL, &e) < 0) {
+			client_close(p->client);
+			p->client = NULL;
+		}
+	}
+	if (p->client == NULL && e.kind == ERR_UNREACHABLE && !p->said_unreachable) {
+		remark(p, "no daemon answers: the sweep goes on when one is started");
+		p->said_unreachable = true;
+	} else if (p->client != NULL) {
+		p->said_unreachable = false;
+	}
+}
+
+static void nap(int ms)
+{
+	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Until something happened or LOOK_MS passed. */
+static void events_wait(struct progress *p)
+{
+	int64_t begin_ns = clock_ns();
+	enum client_event rc;
+
+	if (p->client == NULL)
+		events_ask(p);
+	if (p->client == NULL) {
+		nap(LOOK_MS);
+		return;
+	}
+	rc = client_events_wait(p->client, LOOK_MS);
+	while (rc == CLIENT_EVENT_SMALL && clock_ns() - begin_ns < CROWD_MS * INT64_C(1000000)) {
+		nap(GATHER_MS);
+		rc = client_events_wait(p->client, CROWD_MS);
+	}
+	if (rc == CLIENT_EVENT_LOST) {
+		client_close(p->client);
+		p->client = NULL;
+	}
+}
+
+static int progress_loop(struct progress *p, int64_t timeout_ns, struct err *e)
+{
+	int64_t begin_ns = clock_ns();
+
+	for (;;) {
+		AUTO_ARENA struct arena *a = arena_new();
+		struct sweep s;
+
+		if (store_sweep_get(p->store, p->sweep_id, a, &s, e) < 0)
+			return -1;
+		state_tell(p, &s);
+		if (sweep_is_over(s.state)) {
+			ending_tell(p, &s);
+			return 0;
+		}
+		if (!p->is_quiet && s.state == SWEEP_RUNNING && progress_draw(p, &s, a, e) < 0)
+			return -1;
+		if (timeout_ns != 0 && clock_ns() - begin_ns > timeout_ns)
+			return err_set(e, ERR_TIMEOUT, "sweep %" PRId64 " is still %s", s.id, sweep_state_name(s.state));
+		events_wait(p);
+	}
+}
+
+int progress_follow(struct store *s, int64_t sweep_id, const struct progress_wanted *wanted, enum sweep_state *ret,
+                    struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct progress p = {
+		.store = s, .sweep_id = sweep_id, .is_quiet = wanted->is_quiet, .is_terminal = isatty(STDERR_FILENO), .arena = a,
+	};
+	const char *source;
+	int rc;
+
+	if (store_sweep_plan(s, sweep_id, a, &source, e) < 0)
+		return -1;
+	progress_plan(source, a, &p.axes, &p.n_axes, &p.n_workloads); /* without it the line says less */
+	rc = progress_loop(&p, wanted->timeout_ns, e);
+	line_wipe(&p);
+	*ret = p.state;
+	client_close(p.client);
+	free(p.reason);
+	return rc;
+}
