@@ -33,11 +33,26 @@ static bool is_out_of_space(int errnum)
 	return errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG;
 }
 
+/* The errno behind an I/O error.  SQLite's own idea of it may be overwritten by the time it gives up, but the log
+ * remembers its last one (SQLITE_FCNTL_LAST_ERRNO, https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html). */
+static int io_errno(struct store *s)
+{
+	sqlite3_file *log = NULL;
+	int errnum = 0;
+
+	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log != NULL &&
+	    log->pMethods != NULL)
+		log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &errnum);
+	return errnum != 0 ? errnum : sqlite3_system_errno(s->db);
+}
+
 int store_failed(struct store *s, struct err *e)
 {
-	int code = sqlite3_extended_errcode(s->db);
+	int code = sqlite3_extended_errcode(s->db), errnum = 0;
 
-	if (code == SQLITE_FULL || ((code & 0xff) == SQLITE_IOERR && is_out_of_space(sqlite3_system_errno(s->db)))) {
+	if ((code & 0xff) == SQLITE_IOERR)
+		errnum = io_errno(s);
+	if (code == SQLITE_FULL || is_out_of_space(errnum)) {
 		err_set(e, ERR_NO_SPACE, "store '%s': no space left", s->path);
 		return err_hint(e, "make room on the filesystem that holds it");
 	}
@@ -52,7 +67,7 @@ int store_failed(struct store *s, struct err *e)
 	}
 	if ((code & 0xff) == SQLITE_IOERR)
 		return err_set(e, ERR_STORE, "store '%s': %s: %s", s->path, sqlite3_errmsg(s->db),
-		               strerror(sqlite3_system_errno(s->db)));
+		               strerror(errnum));
 	return err_set(e, ERR_STORE, "store '%s': %s", s->path, sqlite3_errmsg(s->db));
 }
 
@@ -309,7 +324,8 @@ static int writer_open(struct store *s, struct err *e)
 	if (sql_exec(s, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=" LOG_BYTES_MAX, e) < 0)
 		return -1;
 	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
-	return 0;
+	/* The first access makes the log: until it is there, a reader would take the store for a copy. */
+	return sql_exec(s, "SELECT 1 FROM sqlite_schema", e);
 }
 
 static int reader_open(struct store *s, struct err *e)
