@@ -42,8 +42,8 @@ static int message_parse(const char *line, size_t n, struct json_object **ret, s
 
 int message_decode(const char *line, size_t n, struct json_object **ret, struct err *e)
 {
-	struct json_object *m = NULL;
 	const char *nul;
+	size_t first = 0;
 
 	if (n > MESSAGE_MAX_BYTES)
 		return err_set(e, ERR_PROTOCOL, "the message is longer than %zu bytes", MESSAGE_MAX_BYTES);
@@ -56,14 +56,11 @@ int message_decode(const char *line, size_t n, struct json_object **ret, struct 
 		return err_set(e, ERR_PROTOCOL, "the message holds a NUL at byte %zu", (size_t)(nul - line) + 1);
 	if (!utf8_is_valid(line, n))
 		return err_set(e, ERR_PROTOCOL, "the message is not valid UTF-8");
-	if (message_parse(line, n, &m, e) < 0)
-		return -1;
-	if (!json_object_is_type(m, json_type_object)) {
-		json_object_put(m);
+	while (line[first] == ' ' || line[first] == '\t') /* ends: the last byte is neither */
+		first++;
+	if (line[first] != '{')
 		return err_set(e, ERR_PROTOCOL, "the message is not a JSON object");
-	}
-	*ret = m;
-	return 0;
+	return message_parse(line, n, ret, e);
 }
 
 void message_encode(struct json_object *m, struct text *ret)
