@@ -37,11 +37,13 @@ struct axis {
 	enum axis_place place;
 	enum step_id step;          /* the step that sets it; N_STEPS: none does (label), or each trial (WORKLOAD.PARAM) */
 	const char *attr;           /* file name below the place */
-	const char *unit;           /* of the kernel's file: "KiB", "requests", "percent", "" ...: canonical sizes are bytes all the same */
+	const char *unit;           /* of the kernel's file: "KiB" "bytes" "ms" "us" "percent" "" ...: canonical sizes are
+	                             * bytes all the same; an AXIS_INTEGER stays in the file's unit */
 	int64_t min, max;           /* AXIS_INTEGER: inclusive; AXIS_SIZE: bytes */
 	int64_t granule;            /* AXIS_SIZE: what the kernel would round to, bytes; other values are refused */
 	const char *const *choices; /* AXIS_CHOICE: NULL-terminated */
 	const char *about;          /* one line for the manual, with the kernel document it is from */
+	const char *not_yet;        /* why a plan may not use it for now; NULL: it may */
 };
 
 extern const struct axis axis_table[];
@@ -52,12 +54,13 @@ extern const size_t axis_table_n;
 const struct axis *axis_find(const char *name);
 extern const struct axis axis_workload;
 
-/* The nearest names, for messages. */
+/* The name that was probably meant ("nr_requests" -> "queue.nr_requests"), for messages; or NULL. */
 const char *axis_nearest(const char *name);
 
 /* Canonical value of one spelling (arena string).  KERNEL_DEFAULT passes.  Sizes become bytes in decimal digits;
  * scheduler names with one successor become it (noop -> none, deadline -> mq-deadline; cfq stays, and is infeasible
- * when applied).  Not for AXIS_FILESYSTEM and AXIS_WORDS.  Fails with ERR_USAGE and a hint. */
+ * when applied).  An integer whose unit is a time ("iosched.read_expire", ms) is spelt with it unless its name says it.
+ * Not for AXIS_FILESYSTEM and AXIS_WORDS.  Fails with ERR_USAGE and a hint. */
 int axis_canonical(const struct axis *axis, const char *spelling, struct arena *a, const char **ret, struct err *e);
 
 #endif
