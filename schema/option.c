@@ -31,8 +31,8 @@ struct chosen {
 	const char *key, *group, *text; /* text: "key" or "key=value" */
 };
 struct choice {
-	struct chosen *at; /* arena */
-	size_t n, room;
+	struct chosen *at; /* arena; room for as many as were given */
+	size_t n;
 };
 
 /* "noatime" and "relatime" are of one group, "barrier" and "nobarrier", too. */
@@ -76,7 +76,7 @@ static const char *choice_join(struct choice *c, struct arena *a)
 
 static struct choice choice_make(struct arena *a, size_t room)
 {
-	return (struct choice){ .at = arena_array(a, room + 1, sizeof(struct chosen)), .room = room };
+	return (struct choice){ .at = arena_array(a, room + 1, sizeof(struct chosen)) };
 }
 
 /* ---- mkfs ---- */

@@ -17,15 +17,17 @@
 struct filesystem {
 	const char *name; /* as the plan says it */
 	const char *type; /* ext2 ext3 ext4 xfs btrfs none */
-	char **mkfs;      /* words, ${...} expanded; NULL-terminated */
+	char **mkfs;      /* words as written, NULL-terminated; plan_expand replaces ${...} */
 	char **mount;
+	int line, column; /* 0: a bare type */
 };
 
 struct axis_value {
 	const char *requested; /* spelling(s); equal canonical values in one list are one value with both spellings */
-	const char *value;     /* canonical; AXIS_FILESYSTEM: the type; AXIS_WORDS: words joined by blanks, checked per cell's family */
+	const char *value;     /* canonical; AXIS_FILESYSTEM: its name; AXIS_WORDS: words as written joined by blanks ("": none);
+	                        * what the cell gets is made of both, per family (matrix.h) */
 	const struct filesystem *filesystem; /* AXIS_FILESYSTEM */
-	char **words;          /* AXIS_WORDS: ${...} expanded */
+	char **words;          /* AXIS_WORDS: as written, NULL-terminated */
 	int line, column;
 };
 
@@ -67,8 +69,8 @@ struct plan {
 	struct arena *arena; /* owns all below */
 	const char *name, *about;
 	struct target target;
-	struct { const char *key; const char *value; } *geometry; /* ${key}: sizes in bytes */
-	size_t n_geometry;
+	int64_t stripe_unit_bytes; /* geometry: 0: not said */
+	int64_t data_disks;        /* geometry: 0: not said */
 	struct filesystem *filesystems; /* define: */
 	size_t n_filesystems;
 	struct plan_block *blocks;
@@ -77,6 +79,8 @@ struct plan {
 	size_t n_excludes;
 	struct plan_workload *workloads;
 	size_t n_workloads;
+	struct workload **own;          /* definitions of `command` workloads; freed with the plan */
+	size_t n_own;
 
 	int trials;               /* repetitions; default 3 */
 	enum keep keep;           /* default KEEP_MEDIAN */
@@ -95,6 +99,11 @@ struct registry;
 /* Reads and checks a plan.  ret: to be freed by plan_free.  Fails with -1 and diagnostics in d. */
 int plan_read(const char *data, size_t n, const struct registry *workloads, struct diags *d, struct plan **ret);
 void plan_free(struct plan *p);
+
+/* Replaces ${...} in option words (arena): ${stripe_unit} in bytes, ${stripe_unit:KiB} and :B :MiB :GiB, ${data_disks},
+ * ${stride} = stripe unit / block size, ${stripe_width} = stride x data disks, both in filesystem blocks (mke2fs(8),
+ * -E).  The block size is that of a -b among the words, else 4096.  Fails with ERR_USAGE. */
+int plan_expand(const struct plan *p, char *const *words, struct arena *a, char ***ret, size_t *ret_n, struct err *e);
 
 const char *order_name(enum order order);
 const char *fresh_name(enum fresh fresh);
