@@ -18,11 +18,15 @@ int matrix_new(const struct plan *p, struct diags *d, struct matrix **ret);
 void matrix_free(struct matrix *m);
 uint64_t matrix_count(const struct matrix *m); /* distinct cells */
 
+/* Cells have a position: their place in the nested enumeration of all blocks, before duplicates and excluded cells
+ * are left out.  It is the same whatever the order, and has gaps. */
+
 /* One pass over the distinct cells in the order the plan asks for: nested (axes of lower steps vary slowest, within
  * a step as written), or the random permutation of random-seed.  ORDER_ROUNDS gives the nested order; the worker
  * makes as many passes as trials.  Cells are complete: filesystem, mkfs and mount are present with their final
  * canonical values (a filesystem's options and the axes' merged), every axis of any block of the plan is present
- * (KERNEL_DEFAULT where its block has none). */
+ * (KERNEL_DEFAULT where its block has none).  mkfs and mount are KERNEL_DEFAULT without any option, and all three on a
+ * directory. */
 struct matrix_walk;
 struct matrix_walk *matrix_walk_new(const struct matrix *m);
 bool matrix_walk_next(struct matrix_walk *w, struct cell *ret);
@@ -31,6 +35,12 @@ void matrix_walk_free(struct matrix_walk *w);
 /* The lowest step whose axes differ between two cells, or N_STEPS if only labels and workload parameters do.
  * prev NULL: STEP_CLAIM. */
 enum step_id cell_first_difference(const struct cell *prev, const struct cell *next);
+/* The same, with what `fresh` asks for: unless it is FRESH_FILESYSTEM, the format is never carried over.  This and
+ * cell_needs_step are the worker's own rules. */
+enum step_id cell_first_step(const struct plan *p, const struct cell *prev, const struct cell *next);
+/* Whether the step has anything to do in this cell: queue and tune if an axis of theirs is not left as found, format and
+ * mount unless the target is a directory or the bare device, confine if there is a limit, layout never so far. */
+bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id step);
 
 const struct setting *cell_get(const struct cell *c, const char *axis); /* or NULL */
 

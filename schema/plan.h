@@ -24,8 +24,8 @@ struct filesystem {
 
 struct axis_value {
 	const char *requested; /* spelling(s); equal canonical values in one list are one value with both spellings */
-	const char *value;     /* canonical; AXIS_FILESYSTEM: its name; AXIS_WORDS: words as written joined by blanks ("": none);
-	                        * what the cell gets is made of both, per family (matrix.h) */
+	const char *value;     /* canonical; AXIS_FILESYSTEM: its name; AXIS_WORDS: words as written joined by blanks, KERNEL_DEFAULT
+	                        * if there are none; what the cell gets is made of both, per family (matrix.h) */
 	const struct filesystem *filesystem; /* AXIS_FILESYSTEM */
 	char **words;          /* AXIS_WORDS: as written, NULL-terminated */
 	int line, column;

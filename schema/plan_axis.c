@@ -8,6 +8,8 @@
 #include "schema/base/text.h"
 #include "schema/plan_private.h"
 
+#define VALUES_MAX 10000
+
 /* ---- names ---- */
 
 static const struct plan_workload *workload_by_name(const struct plan *p, const char *name, size_t n)
@@ -103,7 +105,7 @@ static int words_value(struct plan_reader *r, const struct node *key, const stru
 		plan_fault_err(r, node, key->text, &e);
 		return -1;
 	}
-	ret->value = words_join(r, ret->words);
+	ret->value = ret->words[0] != NULL ? words_join(r, ret->words) : KERNEL_DEFAULT;
 	ret->requested = node->kind == NODE_SCALAR ? node->text : ret->value;
 	return 0;
 }
@@ -235,6 +237,10 @@ int plan_axis_values(struct plan_reader *r, const struct node *key, const struct
 {
 	if (node->kind == NODE_LIST && node->n == 0) {
 		PLAN_FAULT(r, node, "'%s' has an empty list: name a value, or leave the axis out", key->text);
+		return -1;
+	}
+	if (node->kind == NODE_LIST && node->n > VALUES_MAX) {
+		PLAN_FAULT(r, node, "'%s' has more than %d values", key->text, VALUES_MAX);
 		return -1;
 	}
 	if (node->kind == NODE_LIST && !is_single)

@@ -15,6 +15,10 @@ static const struct plan_axis *axis_in(const struct plan_axis *axes, size_t n, c
 	return NULL;
 }
 
+/* Far above what a sweep can run; they keep the time that a hostile plan takes to read within a second or so. */
+#define ROWS_MAX 10000
+#define EXCLUDES_MAX 1000
+
 /* ---- zip ---- */
 
 static bool rows_equal(const struct plan_block *b, size_t i, size_t j)
@@ -51,6 +55,10 @@ static void zip_read(struct plan_reader *r, const struct node *zip, struct plan_
 {
 	const struct node *first = zip->kind == NODE_LIST && zip->n > 0 ? zip->at[0] : NULL;
 
+	if (zip->n > ROWS_MAX) {
+		PLAN_FAULT(r, zip, "zip: more than %d rows", ROWS_MAX);
+		return;
+	}
 	if (first == NULL || first->kind != NODE_MAP || first->n == 0) {
 		PLAN_FAULT(r, zip, "'zip' takes a list of maps: values of one row go together");
 		return;
@@ -123,9 +131,6 @@ static void memory_add(struct plan_reader *r, struct plan_block *b)
 	key.line = r->memory->line;
 	key.column = r->memory->column;
 	axis_read(r, &key, r->memory, b);
-	for (size_t i = 0; i < b->n; i++)
-		if (b->axes[i].name == key.text)
-			b->axes[i].name = "memory";
 }
 
 static void block_read(struct plan_reader *r, const struct node *node)
@@ -226,6 +231,10 @@ void plan_read_exclude(struct plan_reader *r, const struct node *node)
 {
 	size_t n = node->kind == NODE_LIST ? node->n : 1;
 
+	if (n > EXCLUDES_MAX) {
+		PLAN_FAULT(r, node, "more than %d entries in 'exclude'", EXCLUDES_MAX);
+		return;
+	}
 	r->p->excludes = arena_array(r->a, n + 1, sizeof(*r->p->excludes));
 	for (size_t i = 0; i < n; i++)
 		exclude_entry_read(r, node->kind == NODE_LIST ? node->at[i] : node);

@@ -8,6 +8,8 @@
 #include "schema/base/text.h"
 #include "schema/plan_private.h"
 
+#define WORKLOADS_MAX 1000
+
 /* A size of the definition ("4KiB", "2x ram") must be given with its unit, as everywhere. */
 static void parameter_check(struct plan_reader *r, const struct node *key, const struct node *value, const char *standard)
 {
@@ -160,6 +162,10 @@ void plan_read_workloads(struct plan_reader *r, const struct node *node)
 {
 	if (node->kind != NODE_LIST || node->n == 0) {
 		PLAN_FAULT(r, node, "'workloads' takes a list with at least one workload, such as [dd-write, dd-read]");
+		return;
+	}
+	if (node->n > WORKLOADS_MAX) {
+		PLAN_FAULT(r, node, "more than %d workloads", WORKLOADS_MAX);
 		return;
 	}
 	r->p->workloads = arena_array(r->a, node->n, sizeof(*r->p->workloads));

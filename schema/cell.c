@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One cell: its canonical config, what mkfs and mount get, and which steps it takes to come to it from another.
+ */
+#include <string.h>
+
+#include "schema/base/text.h"
+#include "schema/matrix.h"
+#include "schema/option.h"
+
+const struct setting *cell_get(const struct cell *c, const char *axis)
+{
+	size_t low = 0, high = c->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(c->at[middle].axis, axis);
+
+		if (order == 0)
+			return &c->at[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static bool is_left_as_found(const struct setting *s)
+{
+	return strcmp(s->value, KERNEL_DEFAULT) == 0;
+}
+
+void cell_config(const struct cell *c, struct text *ret_canonical, uint8_t ret_digest[32])
+{
+	text_clear(ret_canonical);
+	for (size_t i = 0; i < c->n; i++)
+		if (!is_left_as_found(&c->at[i]))
+			text_printf(ret_canonical, "%s=%s\n", c->at[i].axis, c->at[i].value);
+	digest_of(text_str(ret_canonical), ret_canonical->n, ret_digest);
+}
+
+static void step_lower(const struct setting *s, enum step_id *first)
+{
+	if (s->def->step < *first)
+		*first = s->def->step;
+}
+
+/* Both are sorted by axis; an axis that one of them lacks counts as left as found. */
+enum step_id cell_first_difference(const struct cell *prev, const struct cell *next)
+{
+	enum step_id first = N_STEPS;
+	size_t i = 0, j = 0;
+
+	if (prev == NULL)
+		return STEP_CLAIM;
+	while (i < prev->n || j < next->n) {
+		const struct setting *a = i < prev->n ? &prev->at[i] : NULL, *b = j < next->n ? &next->at[j] : NULL;
+		int order = a == NULL ? 1 : b == NULL ? -1 : a->axis == b->axis ? 0 : strcmp(a->axis, b->axis);
+
+		if (order == 0 && a->value != b->value && strcmp(a->value, b->value) != 0)
+			step_lower(b, &first);
+		else if (order < 0 && !is_left_as_found(a))
+			step_lower(a, &first);
+		else if (order > 0 && !is_left_as_found(b))
+			step_lower(b, &first);
+		i += order <= 0;
+		j += order >= 0;
+	}
+	return first;
+}
+
+enum step_id cell_first_step(const struct plan *p, const struct cell *prev, const struct cell *next)
+{
+	enum step_id first = cell_first_difference(prev, next);
+
+	if (p->fresh != FRESH_FILESYSTEM && first > STEP_FORMAT && cell_needs_step(p, next, STEP_FORMAT))
+		return STEP_FORMAT;
+	return first;
+}
+
+static bool step_has_axis(const struct cell *c, enum step_id step)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->at[i].def->step == step && !is_left_as_found(&c->at[i]))
+			return true;
+	return false;
+}
+
+bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id step)
+{
+	const struct setting *filesystem = cell_get(c, "filesystem");
+
+	switch (step) {
+	case STEP_CLAIM:
+		return true;
+	case STEP_LAYOUT:
+		return false;
+	case STEP_FORMAT:
+	case STEP_MOUNT:
+		return p->target.kind != TARGET_DIRECTORY && filesystem != NULL && strcmp(filesystem->value, "none") != 0;
+	case STEP_QUEUE:
+	case STEP_TUNE:
+	case STEP_CONFINE:
+		return step_has_axis(c, step);
+	case N_STEPS:
+		break;
+	}
+	return false;
+}
+
+/* Canonical options are words without quotes, so that blanks alone part them. */
+static int setting_words(const struct cell *c, const char *axis, struct arena *a, char ***ret, size_t *ret_n, struct err *e)
+{
+	const struct setting *s = cell_get(c, axis);
+
+	return words_split(a, s != NULL && !is_left_as_found(s) ? s->value : "", ret, ret_n, e);
+}
+
+int cell_format(const struct matrix *m, const struct cell *c, struct arena *a, struct format *ret, struct err *e)
+{
+	const struct setting *filesystem = cell_get(c, "filesystem");
+	struct format f = { .type = "none" };
+	const char *canonical;
+	char **words;
+	size_t n;
+
+	(void)m;
+	if (filesystem != NULL && !is_left_as_found(filesystem))
+		f.type = filesystem->value;
+	if (setting_words(c, "mkfs", a, &words, &n, e) < 0 ||
+	    option_mkfs(f.type, (const char *const *)words, n, a, &canonical, &f.mkfs, e) < 0)
+		return err_in(e, "mkfs options");
+	if (setting_words(c, "mount", a, &words, &n, e) < 0 ||
+	    option_mount(f.type, (const char *const *)words, n, a, &canonical, &f.mount, e) < 0)
+		return err_in(e, "mount options");
+	*ret = f;
+	return 0;
+}
