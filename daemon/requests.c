@@ -94,11 +94,12 @@ static void reply_state(struct client *c, int64_t sweep_id, enum sweep_state sta
 	client_reply(c, m);
 }
 
-static void by_whom(const struct client *c, const struct sweep *sweep, const char *what, char *buf, size_t n)
+/* The reason of a state that somebody asked for: "by alice". */
+static void by_whom(const struct client *c, const struct sweep *sweep, char *buf, size_t n)
 {
 	const struct peer *peer = client_peer(c);
 
-	snprintf(buf, n, "%s by %s", what, (int64_t)peer->uid == sweep->submitter_uid ? sweep->submitter : "root");
+	snprintf(buf, n, "by %s", (int64_t)peer->uid == sweep->submitter_uid ? sweep->submitter : "root");
 }
 
 /* A sweep that does not run changes at once, in store and queue. */
@@ -123,9 +124,12 @@ static int sweep_move(struct daemon *d, struct client *c, const struct sweep *sw
 /* One that runs is told, and changes when its worker has undone everything. */
 static int sweep_want(struct daemon *d, struct client *c, const struct sweep *sweep, enum wanted wanted, struct err *e)
 {
+	char by[160];
+
 	if (store_sweep_set_wanted(d->store, sweep->id, wanted, e) < 0)
 		return -1;
-	supervisor_tell(d->supervisor, sweep->id, wanted);
+	by_whom(c, sweep, by, sizeof(by));
+	supervisor_tell(d->supervisor, sweep->id, wanted, by);
 	reply_state(c, sweep->id, SWEEP_RUNNING);
 	return 0;
 }
@@ -138,7 +142,7 @@ static int cancel(struct daemon *d, struct client *c, struct json_object *reques
 
 	if (sweep_to_steer(d, c, request, a, &sweep, e) < 0)
 		return -1;
-	by_whom(c, &sweep, "cancelled", reason, sizeof(reason));
+	by_whom(c, &sweep, reason, sizeof(reason));
 	if (sweep.state == SWEEP_QUEUED || sweep.state == SWEEP_PAUSED)
 		return sweep_move(d, c, &sweep, SWEEP_CANCELLED, reason, e);
 	if (sweep.state == SWEEP_RUNNING)
@@ -154,7 +158,7 @@ static int pause_request(struct daemon *d, struct client *c, struct json_object 
 
 	if (sweep_to_steer(d, c, request, a, &sweep, e) < 0)
 		return -1;
-	by_whom(c, &sweep, "paused", reason, sizeof(reason));
+	by_whom(c, &sweep, reason, sizeof(reason));
 	if (sweep.state == SWEEP_QUEUED)
 		return sweep_move(d, c, &sweep, SWEEP_PAUSED, reason, e);
 	if (sweep.state == SWEEP_RUNNING && sweep.wanted == WANT_NOTHING)
@@ -233,6 +237,7 @@ static int stop_waiting(struct daemon *d, struct client *c, struct json_object *
 		AUTO_ARENA struct arena *a = arena_new();
 		struct queue_entry *entry = &d->queue.at[i];
 		struct sweep sweep;
+		char by[160];
 
 		if (entry->state != QUEUE_WAITING)
 			continue;
@@ -240,11 +245,12 @@ static int stop_waiting(struct daemon *d, struct client *c, struct json_object *
 			return -1;
 		if (!may_steer(c, &sweep) || sweep.state != SWEEP_QUEUED)
 			continue;
-		if (store_sweep_set_state(d->store, sweep.id, SWEEP_PAUSED, "stopped by request", e) < 0)
+		by_whom(c, &sweep, by, sizeof(by));
+		if (store_sweep_set_state(d->store, sweep.id, SWEEP_PAUSED, by, e) < 0)
 			return -1;
 		entry->state = QUEUE_HELD;
 		json_object_array_add(paused, json_object_new_int64(sweep.id));
-		server_event(d, "paused", sweep.id, "stopped by request");
+		server_event(d, "paused", sweep.id, by);
 	}
 	return 0;
 }
@@ -253,6 +259,7 @@ static int stop_running(struct daemon *d, struct client *c, int64_t sweep_id, st
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	struct sweep sweep;
+	char by[160];
 
 	if (store_sweep_get(d->store, sweep_id, a, &sweep, e) < 0)
 		return -1;
@@ -263,7 +270,8 @@ static int stop_running(struct daemon *d, struct client *c, int64_t sweep_id, st
 		return 0; /* an old journal is being replayed */
 	if (sweep.wanted != WANT_CANCEL && store_sweep_set_wanted(d->store, sweep_id, WANT_STOP, e) < 0)
 		return -1;
-	supervisor_tell(d->supervisor, sweep_id, WANT_STOP);
+	by_whom(c, &sweep, by, sizeof(by));
+	supervisor_tell(d->supervisor, sweep_id, WANT_STOP, by);
 	json_object_array_add(paused, json_object_new_int64(sweep_id));
 	return 0;
 }
@@ -354,9 +362,10 @@ static void restore_finish(struct daemon *d, void *data)
 
 	for (size_t i = 0; i < json_object_array_length(r->entries); i++) {
 		struct json_object *entry = json_object_array_get_idx(r->entries, i);
+		bool is_left = is_still_pending(d, message_integer_or(entry, "sweep", 0), message_integer_or(entry, "id", 0));
 
-		if (!is_still_pending(d, message_integer_or(entry, "sweep", 0), message_integer_or(entry, "id", 0)))
-			add_string(entry, "state", "done");
+		add_string(entry, "state", is_left ? "failed" : "done");
+		add_string(entry, "reason", is_left ? "see the sweep's events and the daemon's log" : "");
 	}
 	if (c != NULL) {
 		m = reply_new();

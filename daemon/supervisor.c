@@ -56,6 +56,7 @@ struct undo_task {
 struct supervisor {
 	struct daemon *daemon; /* borrowed */
 	struct worker *worker; /* the one that runs, or NULL */
+	char by[160];          /* who wants what is wanted of its sweep; "" after a restart of the daemon */
 	struct undo_task *undo;/* owned: sweeps to be undone before anything else, first come first served */
 	size_t n_undo, cap_undo;
 	struct waiter *waiters;/* owned */
@@ -162,13 +163,14 @@ static int settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state
 /* What becomes of a sweep that was stopped by its submitter's wish, or by ours. */
 static int settle_wanted(struct supervisor *s, const struct sweep *sweep, struct err *e)
 {
+	const char *reason = sweep->reason[0] != '\0' ? sweep->reason : s->by[0] != '\0' ? s->by : "by request";
+
 	switch (sweep->wanted) {
 	case WANT_CANCEL:
-		return settle(s, sweep->id, SWEEP_CANCELLED, sweep->reason, e);
+		return settle(s, sweep->id, SWEEP_CANCELLED, reason, e);
 	case WANT_PAUSE:
 	case WANT_STOP:
-		return settle(s, sweep->id, SWEEP_PAUSED, sweep->reason[0] != '\0' ? sweep->reason :
-		              sweep->wanted == WANT_STOP ? "stopped by request" : "paused by request", e);
+		return settle(s, sweep->id, SWEEP_PAUSED, reason, e);
 	case WANT_NOTHING:
 		break;
 	}
@@ -230,7 +232,7 @@ static int run_settle(struct supervisor *s, const struct sweep *sweep, int statu
 		case WORKER_FAILED:
 			return settle(s, sweep->id, SWEEP_FAILED, sweep->reason, e);
 		case WORKER_CANCELLED:
-			return settle(s, sweep->id, SWEEP_CANCELLED, sweep->reason, e);
+			return settle(s, sweep->id, SWEEP_CANCELLED, sweep->reason[0] != '\0' ? sweep->reason : s->by, e);
 		case WORKER_PAUSED:
 			if (sweep->wanted == WANT_NOTHING && sweep->reason[0] != '\0')
 				return settle(s, sweep->id, SWEEP_PAUSED, sweep->reason, e);
@@ -483,6 +485,8 @@ static int worker_try_start(struct supervisor *s, int64_t sweep_id, bool is_undo
 		close(ends[0]);
 		return -1;
 	}
+	if (!is_undo)
+		s->by[0] = '\0';
 	s->worker = worker_new(s, sweep_id, is_undo, pid, pidfd, ends[0]);
 	log_info("sweep %lld: %sworker %d started", (long long)sweep_id, is_undo ? "undo-only " : "", (int)pid);
 	return 0;
@@ -521,12 +525,15 @@ void supervisor_go(struct supervisor *s)
 		worker_start(s, next->sweep_id, false);
 }
 
-void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted)
+void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted, const char *by)
 {
 	struct worker *w = s->worker;
 
-	if (w == NULL || w->sweep_id != sweep_id || w->is_undo)
+	if (w == NULL || w->sweep_id != sweep_id)
 		return;
+	snprintf(s->by, sizeof(s->by), "%s", wanted == WANT_NOTHING ? "" : by);
+	if (w->is_undo)
+		return; /* it obeys when all is undone */
 	if (wanted == WANT_CANCEL || wanted == WANT_STOP)
 		worker_end(w);
 	/* a pause is read from the store between two trials: nothing may disturb the one that runs */

@@ -28,8 +28,9 @@ int supervisor_load(struct supervisor *s, struct err *e);
 /* Starts whatever is next, if nothing runs.  To be called after every change of the queue. */
 void supervisor_go(struct supervisor *s);
 
-/* What a client wants of a sweep that runs: stored by the caller; this tells the worker. */
-void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted);
+/* What a client wants of a sweep that runs: stored by the caller; this tells the worker.  by: "by alice", the reason that
+ * is stored when it comes true. */
+void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted, const char *by);
 
 /* Asks for an undo-only worker for a sweep with a leftover journal. */
 void supervisor_undo(struct supervisor *s, int64_t sweep_id);
