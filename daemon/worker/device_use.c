@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who uses a block device; see device_use.h.
+ */
+#include "daemon/worker/device_use.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libmount.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "daemon/worker/sysroot.h"
+
+#define FAMILY_MAX 260 /* a disk and 256 partitions */
+
+/* The device and what shares its blocks. */
+struct family {
+	struct { dev_t devno; char name[DEVICE_NAME]; } at[FAMILY_MAX];
+	size_t n;
+	const char *disk; /* while its partitions are added */
+};
+
+static const char *family_has(const struct family *f, dev_t devno)
+{
+	for (size_t i = 0; i < f->n && devno != 0; i++)
+		if (f->at[i].devno == devno)
+			return f->at[i].name;
+	return NULL;
+}
+
+static void family_add(struct family *f, const struct device *d)
+{
+	if (f->n == FAMILY_MAX)
+		return;
+	f->at[f->n].devno = d->devno;
+	path_format(f->at[f->n++].name, DEVICE_NAME, "%s", d->name);
+}
+
+static int family_add_partition(const char *name, void *data)
+{
+	struct family *f = data;
+	struct device d;
+
+	if (device_read(name, &d, NULL) == 0 && d.is_partition && strcmp(d.disk, f->disk) == 0)
+		family_add(f, &d);
+	return 0;
+}
+
+static void family_of(const struct device *d, struct family *f)
+{
+	struct device disk;
+
+	f->n = 0;
+	f->disk = d->name;
+	family_add(f, d);
+	if (!d->is_partition)
+		sysroot_each(d->sysfs, family_add_partition, f);
+	else if (device_read(d->disk, &disk, NULL) == 0)
+		family_add(f, &disk);
+}
+
+/* ---- mounts ---- */
+
+static dev_t node_devno(const char *path)
+{
+	struct stat st;
+
+	return path != NULL && path[0] == '/' && stat(path, &st) == 0 && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+}
+
+/* A filesystem of an anonymous device number (btrfs) is known by its source only. */
+static const char *mount_member(const struct family *f, struct libmnt_fs *fs)
+{
+	const char *name = family_has(f, mnt_fs_get_devno(fs));
+
+	return name != NULL ? name : family_has(f, node_devno(mnt_fs_get_srcpath(fs)));
+}
+
+static void mountinfo_search(const struct family *f, const char *path, const char *pid, struct device_use *ret)
+{
+	struct libmnt_table *table = mnt_new_table_from_file(path);
+	struct libmnt_iter *it = mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs;
+
+	while (table != NULL && it != NULL && ret->mounted[0] == '\0' && mnt_table_next_fs(table, it, &fs) == 0) {
+		const char *name = mount_member(f, fs), *target = mnt_fs_get_target(fs);
+
+		if (name != NULL)
+			path_format(ret->mounted, sizeof(ret->mounted), "on '%.150s' ('/dev/%s', seen by process %s)",
+			            target == NULL ? "?" : target, name, pid);
+	}
+	mnt_free_iter(it);
+	mnt_unref_table(table);
+}
+
+struct seen {
+	char (*at)[32]; /* "mnt:[4026531841]" */
+	size_t n, cap;
+};
+
+static bool namespace_is_new(int proc_fd, const char *pid, struct seen *seen)
+{
+	char path[64], id[32];
+	ssize_t n = readlinkat(proc_fd, path_format(path, sizeof(path), "%s/ns/mnt", pid), id, sizeof(id) - 1);
+
+	if (n < 0)
+		return errno == EACCES; /* then each process is read */
+	id[n] = '\0';
+	for (size_t i = 0; i < seen->n; i++)
+		if (strcmp(seen->at[i], id) == 0)
+			return false;
+	ARRAY_GROW(seen->at, seen->n, seen->cap);
+	path_format(seen->at[seen->n++], sizeof(id), "%s", id);
+	return true;
+}
+
+static int mounts_search(const struct family *f, int proc_fd, struct device_use *ret, struct err *e)
+{
+	int dir_fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = dir_fd < 0 ? NULL : fdopendir(dir_fd);
+	struct seen seen = { 0 };
+	struct dirent *d;
+	char path[96];
+
+	if (dir == NULL) {
+		int errnum = errno;
+
+		if (dir_fd >= 0)
+			close(dir_fd);
+		return err_sys(e, errnum, "read the host's /proc");
+	}
+	while (ret->mounted[0] == '\0' && (d = readdir(dir)) != NULL) {
+		if (!isdigit((unsigned char)d->d_name[0]) || !namespace_is_new(proc_fd, d->d_name, &seen))
+			continue;
+		path_format(path, sizeof(path), "/proc/self/fd/%d/%.20s/mountinfo", proc_fd, d->d_name);
+		mountinfo_search(f, path, d->d_name, ret);
+	}
+	closedir(dir);
+	free(seen.at);
+	return 0;
+}
+
+/* ---- swap ---- */
+
+/* proc(5): a header, then a line an area that begins with its path. */
+static void swaps_search(const struct family *f, int proc_fd, struct device_use *ret)
+{
+	AUTO_TEXT struct text swaps = { 0 };
+	const char *line;
+
+	if (file_read(proc_fd, "swaps", (size_t)1 << 20, &swaps, NULL) < 0)
+		return;
+	for (line = text_str(&swaps); *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+		AUTO_FREE char *path = xstrndup(line, strcspn(line, " \t\n"));
+		const char *name = family_has(f, node_devno(path));
+
+		if (name != NULL)
+			path_format(ret->swap, sizeof(ret->swap), "'/dev/%s'", name);
+	}
+}
+
+/* ---- what stands on it ---- */
+
+struct search {
+	const struct family *f;
+	const char *name; /* whose holders are listed */
+	struct device_use *ret;
+};
+
+static int holder_take(const char *holder, void *data)
+{
+	struct search *s = data;
+	char path[192], dm[128];
+
+	sysroot_text(path_format(path, sizeof(path), "/sys/class/block/%s/dm/name", holder), dm, sizeof(dm));
+	path_format(s->ret->holder, sizeof(s->ret->holder), dm[0] ? "'/dev/%s' (%s), which stands on '/dev/%s'" :
+	            "'/dev/%s'%s, which stands on '/dev/%s'", holder, dm, s->name);
+	return 1;
+}
+
+static void holders_search(const struct family *f, struct device_use *ret)
+{
+	char dir[128];
+
+	for (size_t i = 0; i < f->n && ret->holder[0] == '\0'; i++) {
+		struct search s = { .f = f, .name = f->at[i].name, .ret = ret };
+
+		sysroot_each(path_format(dir, sizeof(dir), "/sys/class/block/%s/holders", f->at[i].name), holder_take, &s);
+	}
+}
+
+static int loop_take(const char *name, void *data)
+{
+	struct search *s = data;
+	char path[128], backing[512];
+
+	if (!text_starts(name, "loop") ||
+	    !sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", name), backing, sizeof(backing)))
+		return 0;
+	if (family_has(s->f, node_devno(backing)) == NULL)
+		return 0;
+	path_format(s->ret->loop, sizeof(s->ret->loop), "'/dev/%s'", name);
+	return 1;
+}
+
+static int pool_member_take(const char *member, void *data)
+{
+	struct search *s = data;
+
+	for (size_t i = 0; i < s->f->n; i++)
+		if (strcmp(s->f->at[i].name, member) == 0)
+			return 1;
+	return 0;
+}
+
+/* A btrfs of several devices shows only one of them in mountinfo. */
+static int pool_take(const char *uuid, void *data)
+{
+	struct search *s = data;
+	char dir[192];
+
+	if (sysroot_each(path_format(dir, sizeof(dir), "/sys/fs/btrfs/%s/devices", uuid), pool_member_take, s) == 0)
+		return 0;
+	path_format(s->ret->pool, sizeof(s->ret->pool), "%s", uuid);
+	return 1;
+}
+
+/* ---- the root filesystem ---- */
+
+struct bottoms {
+	char (*at)[DEVICE_NAME];
+	size_t n, max;
+	int depth;
+	const struct family *f; /* while looking for one of these on the way down */
+	const char *hit;
+};
+
+static void bottoms_walk(const char *name, struct bottoms *b);
+
+static int slave_walk(const char *name, void *data)
+{
+	bottoms_walk(name, data);
+	return 0;
+}
+
+static int entry_stop(const char *name, void *data)
+{
+	(void)name;
+	(void)data;
+	return 1;
+}
+
+static void bottom_add(struct bottoms *b, const char *disk)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (strcmp(b->at[i], disk) == 0)
+			return;
+	if (b->n < b->max)
+		path_format(b->at[b->n++], DEVICE_NAME, "%s", disk);
+}
+
+/* Down from an array or mapping to the disks.  The depth ends a loop in a broken recorded tree. */
+static void bottoms_walk(const char *name, struct bottoms *b)
+{
+	struct device d;
+	char dir[256];
+	bool is_stacked;
+
+	if (b->depth > 16 || device_read(name, &d, NULL) < 0)
+		return;
+	if (b->f != NULL && b->hit == NULL)
+		b->hit = family_has(b->f, d.devno);
+	b->depth++;
+	is_stacked = sysroot_each(path_format(dir, sizeof(dir), "%s/slaves", d.sysfs), entry_stop, NULL) != 0;
+	sysroot_each(dir, slave_walk, b);
+	if (d.is_partition)
+		bottoms_walk(d.disk, b);
+	b->depth--;
+	if (!is_stacked && !d.is_partition)
+		bottom_add(b, d.disk);
+}
+
+size_t device_bottoms(const struct device *d, char (*ret)[DEVICE_NAME], size_t max)
+{
+	struct bottoms b = { .at = ret, .max = max };
+
+	bottoms_walk(d->name, &b);
+	return b.n;
+}
+
+/* The device below "/": by its number, or by mountinfo's source where that is anonymous. */
+static dev_t root_devno(int proc_fd)
+{
+	char path[64];
+	struct libmnt_table *table;
+	struct libmnt_fs *fs;
+	struct device d;
+	struct stat st;
+	dev_t devno = 0;
+
+	if (stat("/", &st) == 0 && device_read_devno(st.st_dev, &d, NULL) == 0)
+		return st.st_dev;
+	table = mnt_new_table_from_file(path_format(path, sizeof(path), "/proc/self/fd/%d/1/mountinfo", proc_fd));
+	if (table != NULL && (fs = mnt_table_find_target(table, "/", MNT_ITER_BACKWARD)) != NULL)
+		devno = node_devno(mnt_fs_get_srcpath(fs));
+	mnt_unref_table(table);
+	return devno;
+}
+
+/* A spare partition of the disk that holds the root filesystem is not under it; the disk itself is. */
+static void root_search(const struct device *target, int proc_fd, struct device_use *ret)
+{
+	struct family f = { 0 };
+	struct bottoms b = { .f = &f };
+	struct device d;
+
+	family_add(&f, target);
+	if (device_read_devno(root_devno(proc_fd), &d, NULL) < 0)
+		return;
+	bottoms_walk(d.name, &b);
+	if (b.hit != NULL)
+		path_format(ret->root, sizeof(ret->root), "'%s'", d.path);
+}
+
+int device_use_read(const struct device *d, int host_proc_fd, struct device_use *ret, struct err *e)
+{
+	struct device_use use = { 0 };
+	struct family f;
+	struct search s = { .f = &f, .ret = &use };
+
+	family_of(d, &f);
+	if (host_proc_fd >= 0) {
+		if (mounts_search(&f, host_proc_fd, &use, e) < 0)
+			return -1;
+		swaps_search(&f, host_proc_fd, &use);
+	}
+	root_search(d, host_proc_fd, &use);
+	holders_search(&f, &use);
+	sysroot_each("/sys/block", loop_take, &s);
+	sysroot_each("/sys/fs/btrfs", pool_take, &s);
+	*ret = use;
+	return 0;
+}
