@@ -16,6 +16,7 @@
 
 /* What is claimed.  target.c fills it in the claim step and empties it in its undo. */
 struct claimed {
+	bool is_begun;           /* target_claim ran: the descriptors below mean something */
 	enum target_kind kind;
 	char name[256];          /* in messages: "device 'md1120' (/dev/sdb)" or "image 4GiB (/dev/loop3)" */
 	char node[64];           /* host's node: "/dev/loop3"; "" for a directory */
@@ -40,6 +41,9 @@ struct claimed {
 	/* format.c: */
 	char filesystem[16];     /* type made; "" */
 	uint8_t filesystem_uuid[16];
+	bool is_lazy;            /* ext: made with lazy initialisation, as the plan asked: settle waits for the thread */
+	char *description;       /* owned: what the filesystem's own tool says of it (dumpe2fs -h ...); NULL */
+	char *warning;           /* owned: what mkfs complained about although it succeeded; NULL */
 };
 
 struct worker {
@@ -71,6 +75,8 @@ struct worker {
 	                          * leave alone what the next cell's run sets or overwrites anyway (worker.c sets it) */
 
 	struct claimed claimed;
+	struct tunables *tunables; /* owned by tunable.c: what was found before the first change; NULL before that */
+	char *step_detail;       /* owned: what the step just run wants kept in step_run.detail; steps.c takes it (TAKE) */
 	const struct cell *cell; /* the current one */
 	int64_t cell_id;
 	int64_t ram_bytes;       /* memory limit of the cell, or the host's RAM */

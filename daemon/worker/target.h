@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a sweep works on, claimed and released (target_claim, target_release in steps.h), and the worker's private
+ * directory.
+ */
+#ifndef IOSWEEP_TARGET_H
+#define IOSWEEP_TARGET_H
+
+#include "daemon/worker/context.h"
+
+/* Mounts a small tmpfs of the worker's own namespace below the state directory, unless w->private_dir is set already. */
+int private_dir_make(struct worker *w, struct err *e);
+/* Nothing claimed, all descriptors -1. */
+void claimed_init(struct claimed *c);
+/* ERR_DEVICE_LOST unless the claimed device is still there with the same diskseq. */
+int target_is_there(const struct worker *w, struct err *e);
+/* Pending entries of this sweep of one kind (and one object, or NULL) are marked as done, in one transaction. */
+int journal_finish(struct worker *w, const char *kind, const char *object, struct err *e);
+
+#endif
