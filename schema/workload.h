@@ -27,8 +27,15 @@ struct workload_step {
 	size_t n;
 	const char *copies;    /* number of concurrent streams, as text with ${...}; NULL: one.  ${copy} is 1..N in words */
 	int64_t timeout_ns;    /* 0: the phase's default (run: the trial's time-out) */
-	bool background;       /* a server: started, not waited for; ended after the phase that `until` names (pgbench) */
+	bool background;       /* a server: started, not waited for.  One started in prepare is ended before the steps of
+	                        * cleanup, one of before or run after the last step of run; if it ends by itself earlier, the
+	                        * phase fails with its last words */
+	int stop_signal;       /* background: the signal that asks it to end; SIGTERM unless the definition says otherwise */
+	bool discard;          /* standard output goes to /dev/null, not into a pipe (cat) */
+	bool retry;            /* run again, every 100 ms, until it exits 0 or its time-out passes (is the server up?) */
 	bool may_fail;         /* an exit status other than 0 is no failure (cleanup) */
+	const char *only_if;   /* text with ${...}: the step is left out if it expands to "" or "no"; NULL: always */
+	const struct workload *workload; /* whose step it is */
 	int line, column;
 };
 
@@ -39,9 +46,12 @@ struct workload {
 	const char *source;      /* the YAML text, as stored */
 	const char *file;        /* where it was read from, for messages */
 	char **needs;            /* programs; NULL-terminated */
+	char **path;             /* directories (with * in them) to look for programs in, before TOOL_PATH; NULL-terminated */
 	struct workload_param *params; /* with their defaults */
 	size_t n_params;
 	bool any_param;          /* takes parameters that it does not name (fio) */
+	const char *more_prefix; /* any_param: only those that begin so ("" : any); pgbench's set_ */
+	char **more_words;       /* any_param: what each becomes where "${@options}" stands; NULL-terminated */
 	bool warm;               /* caches are not dropped before a trial */
 	bool reads;              /* its throughput metrics are reads: for the 'cached' flag */
 	struct workload_step *steps[N_PHASES];
@@ -49,8 +59,20 @@ struct workload {
 	struct workload_metric *metrics; /* owned by the arena */
 	size_t n_metrics;
 	const void *rules;       /* complete-if, fail-if, suspect-if: private to extract.c */
+	bool is_body;            /* made by workload_from_plan */
+	uint8_t digest[32];      /* of what it says, without about and comments */
 	struct arena *arena;     /* owns all of it */
 };
+
+/* May a plan give this parameter?  By name, or by more-params. */
+bool workload_takes(const struct workload *w, const char *param);
+
+/* The absolute path of a program: the definition's `path` first (the highest version of a "*" first), then TOOL_PATH's
+ * directories.  NULL if it is in none. */
+#define WORKLOAD_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+char *workload_program(const struct workload *w, const char *name, struct arena *a);
+/* The first of `needs` that is not installed, or NULL. */
+const char *workload_missing(const struct workload *w);
 
 /* Reads one definition.  Faults: unknown key, a pattern that does not compile, a JSON path that is not one, a value
  * expression that reads a table, an undefined variable, a metric without unit or direction ... with line and column. */
@@ -84,17 +106,26 @@ struct expansion {
 	int64_t ram_bytes;      /* "2x ram"; the memory limit where there is one */
 	int copy, copies;       /* ${copy}, ${copies} */
 	int repetition;         /* ${repetition} */
+	bool is_root;           /* the program will run as root: ${?root:WORD} (never in the worker; `workloads try` may) */
 	const struct workload_param *params;
 	size_t n_params;
 };
 
-/* One argument list, ready for exec: NULL-terminated, arena.  ${size} is the parameter as given (a relative size in
- * bytes); ${size:B} ${size:KiB} ${size:MiB} ${size:GiB} a whole number of that unit.  A word that is exactly "${@options}"
- * expands to one word per unnamed parameter ("--name=value"; fio). */
+/* One argument list, ready for exec: NULL-terminated, arena; argv[0] with its directory if the program was found.
+ * ${size} is the parameter as given (a relative size in bytes); ${size:B} ${size:KiB} ${size:MiB} ${size:GiB} a whole number
+ * of that unit (a relative size is rounded up, any other must fit); ${size:plain} bytes if it is relative or ends with
+ * "iB", else the text as it is; ${size/bs} how many of one fit into the other, rounded
+ * up.  Values of parameters may hold ${...} themselves.  Whole words: "${@options}" becomes the words of more-params for
+ * each parameter under it; "${@name}" the words of the parameter's value, split at blanks with quotes honoured;
+ * "${?name:WORD}" WORD if the parameter is neither empty nor "no", else no word; "${!name:WORD}" the opposite. */
 int workload_expand(const struct workload_step *step, const struct expansion *x, struct arena *a, char ***ret_argv,
                     struct err *e);
 /* Value of one text with ${...}, and of one size parameter in bytes. */
 int workload_expand_text(const char *text, const struct expansion *x, struct arena *a, const char **ret, struct err *e);
+/* Is the step to be run at all (only-if)? */
+int workload_step_wanted(const struct workload_step *step, const struct expansion *x, bool *ret, struct err *e);
+/* How many streams of the step run at once: at least 1, at most 1024. */
+int workload_copies(const struct workload_step *step, const struct expansion *x, int *ret, struct err *e);
 int workload_size(const char *value, int64_t ram_bytes, int64_t *ret_bytes, struct err *e);
 
 #endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the two readers of a definition's metrics share: workload_metric.c and workload_dialect.c.  Private to them.
+ */
+#ifndef IOSWEEP_WORKLOAD_READ_H
+#define IOSWEEP_WORKLOAD_READ_H
+
+#include "schema/definition.h"
+
+struct metric_reader {
+	struct workload *w;
+	struct evaluator *evaluator;
+	struct diags *d;
+	const struct node *sources; /* the map of named sources, or NULL */
+	struct csv *csvs;
+	size_t n_csvs;
+	struct grid *grids;
+	size_t n_grids;
+};
+
+/* A source, the metric around it, the named source that it uses: a key is looked up in this order. */
+struct source_chain {
+	const struct node *at[3];
+};
+
+/* Each returns something to go on with, and adds a diagnostic, if the node is not right. */
+const char *reader_text(struct metric_reader *r, const struct node *node, const char *key); /* arena */
+const pcre2_code *reader_pattern(struct metric_reader *r, const struct node *node, const char *key);
+void reader_path(struct metric_reader *r, const struct node *node, struct json_path *ret);
+const struct csv *reader_csv(struct metric_reader *r, const struct node *node);
+const struct grid *reader_grid(struct metric_reader *r, const struct node *node);
+
+/* Checks the ${...} of a label or reason. */
+void reader_template(struct metric_reader *r, const struct node *node, const char *template, const struct source *s);
+
+/* Is it a field that rows of the source have?  Is it known beside them: fact, parameter, metric read before, copy? */
+bool source_has_field(const struct source *s, const char *name);
+bool reader_knows(const struct metric_reader *r, const struct source *s, const char *name);
+bool phase_is_known(const char *name);
+
+/* csv: and grids: of a definition. */
+void dialects_read(struct metric_reader *r, const struct node *root);
+
+#endif
