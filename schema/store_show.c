@@ -68,7 +68,7 @@ static int values_read(struct store *s, int64_t sweep_id, struct arena *a, struc
 
 	if (statement_open(s, &st, e,
 	                   "SELECT c.id, x.name, v.requested, v.value, v.effective, v.verdict, "
-	                   "(SELECT count(*) FROM cell_value n WHERE n.cell_id = c.id) "
+	                   "(SELECT count(*) FROM cell_setting n WHERE n.cell_id = c.id) "
 	                   "FROM cell c JOIN cell_value v ON v.cell_id = c.id JOIN axis x ON x.id = v.axis_id "
 	                   "WHERE c.sweep_id = ? ORDER BY c.position, c.id, x.name", "i", sweep_id) < 0)
 		return -1;

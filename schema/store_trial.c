@@ -88,6 +88,26 @@ static int config_write(struct store *s, const struct cell *c, int64_t *ret_id, 
 
 /* ---- cells ---- */
 
+static int spelling_id(struct store *s, const char *text, int64_t *ret_id, struct err *e)
+{
+	int found = statement_int(s, ret_id, e, "SELECT id FROM spelling WHERE text = ?", "t", text);
+
+	if (found != 0)
+		return found < 0 ? -1 : 0;
+	return statement_insert(s, ret_id, e, "INSERT INTO spelling (text) VALUES (?)", "t", text);
+}
+
+static int setting_insert(struct store *s, int64_t cell_id, const struct setting *at, struct err *e)
+{
+	int64_t axis_id, requested, value;
+
+	if (store_axis_id(s, at->axis, &axis_id, e) < 0 || spelling_id(s, at->value, &value, e) < 0 ||
+	    spelling_id(s, at->requested != NULL ? at->requested : at->value, &requested, e) < 0)
+		return -1;
+	return statement_run(s, e, "INSERT INTO cell_setting (cell_id, axis_id, requested, value) VALUES (?, ?, ?, ?)", "iiii",
+	                     cell_id, axis_id, requested, value);
+}
+
 static int cell_insert(struct store *s, int64_t sweep_id, int64_t config_id, const struct cell *c, int64_t *ret_id,
                        struct err *e)
 {
@@ -95,15 +115,9 @@ static int cell_insert(struct store *s, int64_t sweep_id, int64_t config_id, con
 	                     "INSERT INTO cell (sweep_id, config_id, position, state, started_ms) VALUES (?, ?, ?, 'running', ?)",
 	                     "iiii", sweep_id, config_id, (int64_t)c->position, now_ms()) < 0)
 		return -1;
-	for (size_t i = 0; i < c->n; i++) {
-		const struct setting *at = &c->at[i];
-		int64_t axis_id;
-
-		if (store_axis_id(s, at->axis, &axis_id, e) < 0 ||
-		    statement_run(s, e, "INSERT INTO cell_value (cell_id, axis_id, requested, value) VALUES (?, ?, ?, ?)", "iitt",
-		                  *ret_id, axis_id, at->requested != NULL ? at->requested : at->value, at->value) < 0)
+	for (size_t i = 0; i < c->n; i++)
+		if (setting_insert(s, *ret_id, &c->at[i], e) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -165,18 +179,33 @@ int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, in
 	return 0;
 }
 
+static int verdict_number(const char *verdict, int64_t *ret, struct err *e)
+{
+	static const char *const names[] = { "", "confirmed", "implied", "unconfirmed", "contradicted" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(verdict != NULL ? verdict : "", names[i]) == 0) {
+			*ret = (int64_t)i;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_STORE, "'%s' is no verdict on a setting", verdict);
+}
+
+/* An axis that the cell does not name is one that was found to matter: left as found, and recorded. */
 static int effective_write(struct store *s, int64_t cell_id, const char *axis, const char *effective, const char *verdict,
                            struct err *e)
 {
-	int64_t axis_id;
+	int64_t axis_id, left, effective_id = 0, number;
 
-	if (store_axis_id(s, axis, &axis_id, e) < 0)
+	if (verdict_number(verdict, &number, e) < 0 || store_axis_id(s, axis, &axis_id, e) < 0 ||
+	    spelling_id(s, KERNEL_DEFAULT, &left, e) < 0 || (effective != NULL && spelling_id(s, effective, &effective_id, e) < 0))
 		return -1;
 	return statement_run(s, e,
-	                     "INSERT INTO cell_value (cell_id, axis_id, requested, value, effective, verdict) "
-	                     "VALUES (?, ?, '" KERNEL_DEFAULT "', '" KERNEL_DEFAULT "', ?, ?) "
-	                     "ON CONFLICT (cell_id, axis_id) DO UPDATE SET effective = excluded.effective, verdict = excluded.verdict",
-	                     "iits", cell_id, axis_id, effective, verdict);
+	                     "INSERT INTO cell_setting (cell_id, axis_id, requested, value, effective, verdict) "
+	                     "VALUES (?1, ?2, ?3, ?3, ?4, ?5) ON CONFLICT (cell_id, axis_id) "
+	                     "DO UPDATE SET effective = excluded.effective, verdict = excluded.verdict",
+	                     "iiiIi", cell_id, axis_id, left, effective_id, number);
 }
 
 int store_cell_effective(struct store *s, int64_t cell_id, const char *axis, const char *effective, const char *verdict,
@@ -187,22 +216,48 @@ int store_cell_effective(struct store *s, int64_t cell_id, const char *axis, con
 	return store_finish(s, effective_write(s, cell_id, axis, effective, verdict, e), e);
 }
 
-static int step_write(struct store *s, int64_t cell_id, const struct step_time *t, struct err *e)
+static int step_output_write(struct store *s, int64_t cell_id, int64_t n, const char *text, struct err *e)
 {
 	struct packed out;
-	int64_t id;
 	int rc;
 
-	if (statement_insert(s, &id, e, "INSERT INTO step_run (cell_id, step, elapsed_ns, state) VALUES (?, ?, ?, ?)", "itit",
-	                     cell_id, step_name(t->step), t->elapsed_ns, t->state) < 0)
-		return -1;
-	if (t->detail == NULL || t->detail[0] == '\0')
-		return 0;
-	text_pack(t->detail, strlen(t->detail), &out);
-	rc = statement_run(s, e, "INSERT INTO step_output (step_run_id, bytes, kept, data) VALUES (?, ?, ?, ?)", "iiib", id,
-	                   (int64_t)strlen(t->detail), (int64_t)out.kept, out.data, out.n);
+	text_pack(text, strlen(text), &out);
+	rc = statement_run(s, e, "INSERT INTO step_output (cell_id, n, bytes, kept, data) VALUES (?, ?, ?, ?, ?)", "iiiib", cell_id,
+	                   n, (int64_t)strlen(text), (int64_t)out.kept, out.data, out.n);
 	free(out.data);
 	return rc;
+}
+
+/* An undo goes into the row of its run, if that is in this cell. */
+static int undo_time_write(struct store *s, int64_t cell_id, const struct step_time *t, int64_t *ret_n, struct err *e)
+{
+	int found = statement_int(s, ret_n, e, "SELECT max(n) FROM step_time WHERE cell_id = ? AND step = ? AND undo_ns IS NULL",
+	                          "it", cell_id, step_name(t->step));
+
+	if (found <= 0)
+		return found;
+	if (statement_run(s, e, "UPDATE step_time SET undo_ns = ? WHERE cell_id = ? AND n = ?", "iii", t->elapsed_ns, cell_id,
+	                  *ret_n) < 0)
+		return -1;
+	return 1;
+}
+
+static int step_write(struct store *s, int64_t cell_id, const struct step_time *t, struct err *e)
+{
+	bool is_undo = strcmp(t->state, "undone") == 0;
+	int64_t n = 0;
+	int done = is_undo ? undo_time_write(s, cell_id, t, &n, e) : 0;
+
+	if (done == 0) {
+		if (statement_int(s, &n, e, "SELECT coalesce(max(n), 0) + 1 FROM step_time WHERE cell_id = ?", "i", cell_id) < 0)
+			return -1;
+		done = statement_run(s, e, "INSERT INTO step_time (cell_id, n, step, run_ns, undo_ns, failed) VALUES (?, ?, ?, ?, ?, ?)",
+		                     is_undo ? "iit-ii" : "iiti-i", cell_id, n, step_name(t->step), t->elapsed_ns,
+		                     (int64_t)(strcmp(t->state, "failed") == 0));
+	}
+	if (done < 0 || t->detail == NULL || t->detail[0] == '\0' || is_undo)
+		return done < 0 ? -1 : 0;
+	return step_output_write(s, cell_id, n, t->detail, e);
 }
 
 static int cell_finish(struct store *s, int64_t cell_id, enum cell_state state, const char *reason,
@@ -245,13 +300,12 @@ int store_cell_find(struct store *s, int64_t sweep_id, const uint8_t digest[32],
 
 int store_trial_begin(struct store *s, int64_t cell_id, int64_t workload_id, int repetition, int64_t *ret_id, struct err *e)
 {
-	uint8_t uuid[16];
-
-	uuid_make(uuid);
+	/* A clock that was set back must not give two attempts one start: the second gets the next free millisecond. */
 	if (statement_insert(s, ret_id, e,
-	                     "INSERT INTO trial (uuid, cell_id, workload_id, repetition, state, started_ms) "
-	                     "VALUES (?, ?, ?, ?, 'running', ?)", "uiiii", uuid, cell_id, workload_id, (int64_t)repetition,
-	                     now_ms()) < 0)
+	                     "INSERT INTO trial (cell_id, workload_id, repetition, state, started_ms) VALUES (?1, ?2, ?3, 'running', "
+	                     "max(?4, coalesce((SELECT max(started_ms) + 1 FROM trial "
+	                     "WHERE cell_id = ?1 AND workload_id = ?2 AND repetition = ?3), 0)))", "iiii", cell_id, workload_id,
+	                     (int64_t)repetition, now_ms()) < 0)
 		return err_in(e, "begin trial %d", repetition);
 	return 0;
 }

@@ -105,31 +105,44 @@ CREATE TABLE cell (
 ) STRICT;
 CREATE INDEX cell_by_config ON cell(config_id);
 
--- What was asked for and what took effect: two recorded facts for every axis of every cell.
-CREATE TABLE cell_value (
+-- The texts of settings, each once: the same few fill every cell of every sweep.
+CREATE TABLE spelling (
+  id    INTEGER PRIMARY KEY,
+  text  TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- What was asked for and what took effect: two recorded facts for every axis of every cell.  The view cell_value has
+-- the texts in place of the numbers.
+CREATE TABLE cell_setting (
   cell_id    INTEGER NOT NULL REFERENCES cell(id),
   axis_id    INTEGER NOT NULL REFERENCES axis(id),
-  requested  TEXT NOT NULL,   -- the plan's spelling; several that mean the same are joined by ', '
-  value      TEXT NOT NULL,   -- canonical; 'kernel-default' where left as found
-  effective  TEXT,            -- read back from the machine; NULL: not read yet, or nothing to read (a label)
-  verdict    TEXT NOT NULL DEFAULT '' CHECK (verdict IN ('', 'confirmed', 'implied', 'unconfirmed', 'contradicted')),
+  requested  INTEGER NOT NULL REFERENCES spelling(id),  -- the plan's spelling; several that mean the same are joined by ', '
+  value      INTEGER NOT NULL REFERENCES spelling(id),  -- canonical; 'kernel-default' where left as found
+  effective  INTEGER REFERENCES spelling(id),           -- read back from the machine; NULL: not read yet, or nothing to read (a label)
+  verdict    INTEGER NOT NULL DEFAULT 0 CHECK (verdict BETWEEN 0 AND 4),
+                              -- 0 none, 1 confirmed, 2 implied (by a default), 3 unconfirmed (not shown by the kernel), 4 contradicted
   PRIMARY KEY (cell_id, axis_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE step_run (   -- how long each step of a cell took: the source of estimates, and of the count of steps
-  id          INTEGER PRIMARY KEY,
-  cell_id     INTEGER NOT NULL REFERENCES cell(id),
-  step        TEXT NOT NULL,
-  elapsed_ns  INTEGER NOT NULL,
-  state       TEXT NOT NULL CHECK (state IN ('done', 'failed', 'undone'))
-) STRICT;
-CREATE INDEX step_run_by_cell ON step_run(cell_id, step);
+-- How long each step of a cell took: the source of estimates, and of the count of steps.  The view step_run has a row for
+-- each run and each undo.
+CREATE TABLE step_time (
+  cell_id  INTEGER NOT NULL REFERENCES cell(id),
+  n        INTEGER NOT NULL,             -- from 1, in the order recorded
+  step     TEXT NOT NULL,                -- 'claim' 'layout' 'queue' 'format' 'mount' 'tune' 'confine'
+  run_ns   INTEGER,                      -- NULL: an undo without its run, after a crash or of another cell's run
+  undo_ns  INTEGER,                      -- NULL: not undone (yet)
+  failed   INTEGER NOT NULL DEFAULT 0,   -- 1: the run failed
+  PRIMARY KEY (cell_id, n)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE step_output (   -- what a tool said of what it made (dumpe2fs -h, xfs_info ...)
-  step_run_id  INTEGER PRIMARY KEY REFERENCES step_run(id),
-  bytes        INTEGER NOT NULL,   -- as printed, before bounding
-  kept         INTEGER NOT NULL,   -- bytes kept, before compression
-  data         BLOB NOT NULL       -- zlib (RFC 1950)
+  cell_id  INTEGER NOT NULL REFERENCES cell(id),
+  n        INTEGER NOT NULL,   -- as in step_time
+  bytes    INTEGER NOT NULL,   -- as printed, before bounding
+  kept     INTEGER NOT NULL,   -- bytes kept, before compression
+  data     BLOB NOT NULL,      -- zlib (RFC 1950)
+  PRIMARY KEY (cell_id, n)
 ) STRICT;
 
 CREATE TABLE workload (
@@ -159,9 +172,10 @@ CREATE TABLE metric (
   UNIQUE (workload_id, name, label)
 ) STRICT;
 
+-- Attempts are rows of their own.  Where stores meet, a trial is known by its sweep, config, workload, repetition and
+-- started_ms.
 CREATE TABLE trial (
   id              INTEGER PRIMARY KEY,
-  uuid            BLOB NOT NULL UNIQUE CHECK (length(uuid) = 16),
   cell_id         INTEGER NOT NULL REFERENCES cell(id),
   workload_id     INTEGER NOT NULL REFERENCES workload(id),
   repetition      INTEGER NOT NULL,   -- from 1
@@ -177,8 +191,8 @@ CREATE TABLE trial (
   exit_status     INTEGER,   -- of the tool that decided; NULL if it was ended by a signal
   exit_signal     INTEGER
 ) STRICT;
-CREATE UNIQUE INDEX trial_good ON trial(cell_id, workload_id, repetition) WHERE state = 'ok';
-CREATE INDEX trial_by_cell ON trial(cell_id, workload_id, repetition);
+-- One good trial a repetition; the others are told apart by their start.
+CREATE UNIQUE INDEX trial_identity ON trial(cell_id, workload_id, repetition, CASE state WHEN 'ok' THEN 0 ELSE started_ms END);
 CREATE INDEX trial_running ON trial(cell_id) WHERE state = 'running';
 
 CREATE TABLE trial_flag (     -- about one trial as a whole; see result_flag for what only several trials show
@@ -208,7 +222,7 @@ CREATE TABLE result (
   cell_id    INTEGER NOT NULL REFERENCES cell(id),
   metric_id  INTEGER NOT NULL REFERENCES metric(id),
   host_id    INTEGER NOT NULL REFERENCES host(id),     -- copied from the sweep, for the index
-  config_id  INTEGER NOT NULL REFERENCES config(id),   -- copied from the cell, for the index
+  config_id  INTEGER NOT NULL REFERENCES config(id),   -- copied from the cell, for the index; by config: cell_by_config
   value      REAL NOT NULL,      -- median or mean of the good trials
   min        REAL NOT NULL,
   max        REAL NOT NULL,
@@ -219,7 +233,6 @@ CREATE TABLE result (
   PRIMARY KEY (cell_id, metric_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX result_best ON result(host_id, metric_id, value, config_id);
-CREATE INDEX result_config ON result(config_id, metric_id, host_id, value);
 
 CREATE TABLE result_flag (    -- what the trials of a cell show together, metric by metric
   cell_id    INTEGER NOT NULL REFERENCES cell(id),
