@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Looking things up in a dataset; see dataset.h.
+ */
+#include "schema/dataset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/base/text.h"
+
+bool flags_are_bad(const char *flags)
+{
+	static const char *const harmless[] = { "spread", "single", "summary", "approximate" };
+
+	while (*flags != '\0') {
+		size_t n = strcspn(flags, " ");
+		bool known = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
+			known = known || (strlen(harmless[i]) == n && memcmp(harmless[i], flags, n) == 0);
+		if (!known)
+			return true;
+		flags += n;
+		flags += strspn(flags, " ");
+	}
+	return false;
+}
+
+const struct dataset_result *dataset_find(const struct dataset *d, size_t cell, size_t series)
+{
+	size_t low = 0, high = d->n_results;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct dataset_result *r = &d->results[middle];
+
+		if (r->series == series && r->cell == cell)
+			return r;
+		if (r->series < series || (r->series == series && r->cell < cell))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+int dataset_axis(const struct dataset *d, const char *name)
+{
+	for (size_t i = 0; i < d->n_axes; i++)
+		if (strcmp(d->axes[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *axis_value_text(const struct axis *def, const char *value, char *buf, size_t size)
+{
+	char text[SIZE_TEXT];
+	int64_t bytes;
+
+	if (def == NULL || def->kind != AXIS_SIZE || integer_parse(value, 0, INT64_MAX, &bytes) < 0)
+		return value;
+	snprintf(buf, size, "%s", size_format(bytes, text));
+	return buf;
+}
+
+char *dataset_cell_text(const struct dataset *d, size_t cell, const bool *which, struct arena *a)
+{
+	AUTO_TEXT struct text t = { 0 };
+
+	for (size_t k = 0; k < d->n_axes; k++) {
+		int level = dataset_level(d, cell, k);
+
+		if (!(which != NULL ? which[k] : d->axes[k].n_values > 1) || d->axes[k].values[level][0] == '\0')
+			continue;
+		text_printf(&t, "%s%s=%s", t.n > 0 ? " " : "", d->axes[k].name, d->axes[k].shown[level]);
+	}
+	return arena_strdup(a, t.n > 0 ? text_str(&t) : "(one cell)");
+}
+
+void dataset_free(struct dataset *d)
+{
+	if (d == NULL)
+		return;
+	free(d->cells);
+	free(d->levels);
+	free(d->results);
+	arena_free(d->arena);
+	free(d);
+}

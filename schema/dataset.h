@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A selection of results in memory: what show, best, effects, compare and plot work on.  Loaded by store_dataset.c, read by
+ * everybody else.  A metric here is a *series*: numbers that may stand beside each other, because workload, metric,
+ * tool versions and rule of aggregation are the same.  What differs in one of them is another series.
+ *
+ * Size: about 60 bytes a result and a few a setting; of a config that a host measured several times, the newest counts
+ * unless asked otherwise, so the history of years stays small.
+ */
+#ifndef IOSWEEP_DATASET_H
+#define IOSWEEP_DATASET_H
+
+#include "schema/axis.h"
+#include "schema/base/err.h"
+#include "schema/base/mem.h"
+#include "schema/model.h"
+
+struct dataset_axis {
+	const char *name;
+	const struct axis *def;   /* its row in the table of axes, or NULL */
+	const char **values;      /* canonical; numbers ascending, then texts; "" for a cell whose plan knows no such axis */
+	const char **shown;       /* as people read them: "128KiB", "kernel-default (2.5MiB)" */
+	size_t n_values;
+};
+struct dataset_series {
+	const char *key;          /* "dd-read.throughput", with {LABEL} */
+	const char *name;         /* unique in this dataset: the key, with tools, rule or workload added where keys are equal */
+	const char *unit;
+	enum better better;
+	enum keep keep;
+	const char *tools;        /* "bonnie++ 1.02"; "" if nothing is known */
+	int64_t metric_id, workload_id;
+	size_t n;                 /* results */
+};
+struct dataset_sweep {
+	int64_t id, started_ms;
+	const char *plan, *host, *state;
+	int64_t host_id;
+	enum keep keep;
+	int64_t repetitions;      /* good trials that a whole cell has; 0: not known */
+};
+struct dataset_cell {
+	int64_t id, config_id, started_ms, position;
+	size_t sweep;             /* index */
+	const char *state, *reason;
+	size_t n_results;
+};
+struct dataset_result {
+	size_t cell, series;      /* indices */
+	double value, min, max;
+	int n, left_out;
+	int64_t trial_id;         /* the middle one; 0: none */
+	const char *flags;        /* "" or "cached drift" */
+};
+struct dataset {
+	struct arena *arena;
+	struct dataset_axis *axes;
+	size_t n_axes;
+	struct dataset_series *series;
+	size_t n_series;
+	struct dataset_sweep *sweeps;
+	size_t n_sweeps;
+	struct dataset_cell *cells;   /* by sweep, then position */
+	size_t n_cells;
+	int *levels;                  /* n_cells * n_axes: index into the axis's values */
+	struct dataset_result *results; /* by series, then cell */
+	size_t n_results;
+	int64_t n_superseded;         /* results of older visits of the same config on the same host, not here */
+};
+
+/* Flags that say a number is not to be relied on: such results take no part in rankings and effects.  'spread' is noise, and
+ * 'single' and 'summary' only say what was published. */
+bool flags_are_bad(const char *flags);
+
+const struct dataset_result *dataset_find(const struct dataset *d, size_t cell, size_t series); /* or NULL */
+/* Index of an axis or a series, or -1. */
+int dataset_axis(const struct dataset *d, const char *name);
+static inline int dataset_level(const struct dataset *d, size_t cell, size_t axis)
+{
+	return d->levels[cell * d->n_axes + axis];
+}
+/* Value of an axis as people read it: sizes with a unit, the rest as it is.  Returns value or buf. */
+const char *axis_value_text(const struct axis *def, const char *value, char *buf, size_t size);
+/* "filesystem=xfs readahead=2MiB": the axes marked in `which` (NULL: those with more than one value). */
+char *dataset_cell_text(const struct dataset *d, size_t cell, const bool *which, struct arena *a);
+void dataset_free(struct dataset *d); /* NULL is fine */
+
+#endif

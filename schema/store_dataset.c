@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Filter -> dataset; see dataset.h.  Cells first, newest visits first, then the results and settings of those that stay: a thousand
+ * cells with five metrics are read in some milliseconds, each by its primary key.
+ */
+#include "schema/store_select.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "schema/store_internal.h"
+
+/* A set of 64-bit keys, open addressing; 0 is never put in. */
+struct keys {
+	uint64_t *at; /* owned */
+	size_t n, cap;
+};
+
+struct loader {
+	struct store *s;
+	const struct dataset_options *o;
+	struct dataset *d;
+	size_t cap_cells, cap_results, cap_series, cap_axes;
+	uint64_t *signatures;          /* owned; of each sweep: its workloads */
+	struct keys seen_cells, seen_results;
+	struct { int64_t environment_id, workload_id; const char *tools; } *tools; /* owned */
+	size_t n_tools, cap_tools;
+	struct { int64_t workload_id; size_t sweep; const char *name; } *names;   /* owned: workloads as the sweeps call them */
+	size_t n_names, cap_names;
+	int64_t *axis_ids;             /* owned */
+	size_t *cap_values;            /* owned */
+};
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2))) * UINT64_C(0xff51afd7ed558ccd);
+
+	h ^= h >> 32;
+	return h != 0 ? h : 1;
+}
+
+static void key_put(struct keys *k, uint64_t key)
+{
+	size_t i = key & (k->cap - 1);
+
+	while (k->at[i] != 0)
+		i = (i + 1) & (k->cap - 1);
+	k->at[i] = key;
+	k->n++;
+}
+
+static bool keys_has(const struct keys *k, uint64_t key)
+{
+	for (size_t i = k->cap > 0 ? key & (k->cap - 1) : 0; k->cap > 0 && k->at[i] != 0; i = (i + 1) & (k->cap - 1))
+		if (k->at[i] == key)
+			return true;
+	return false;
+}
+
+static void keys_add(struct keys *k, uint64_t key)
+{
+	if (2 * (k->n + 1) > k->cap) {
+		struct keys old = *k;
+
+		*k = (struct keys){ .cap = old.cap > 0 ? 2 * old.cap : 1024 };
+		k->at = xcalloc(k->cap, sizeof(*k->at));
+		for (size_t i = 0; i < old.cap; i++)
+			if (old.at[i] != 0)
+				key_put(k, old.at[i]);
+		free(old.at);
+	}
+	key_put(k, key);
+}
+
+/* ---- sweeps ---- */
+
+static int sweep_workloads_read(struct loader *l, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	size_t at = 0;
+	int rc;
+
+	if (statement_open(l->s, &st, e, "SELECT sweep_id, workload_id, name FROM sweep_workload ORDER BY sweep_id, workload_id", "") < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		while (at < l->d->n_sweeps && l->d->sweeps[at].id != column_int(st, 0))
+			at++;
+		if (at == l->d->n_sweeps)
+			break;
+		l->signatures[at] = mix(l->signatures[at], (uint64_t)column_int(st, 1));
+		ARRAY_GROW(l->names, l->n_names, l->cap_names);
+		l->names[l->n_names].workload_id = column_int(st, 1);
+		l->names[l->n_names].sweep = at;
+		l->names[l->n_names++].name = column_text(st, 2, l->d->arena);
+		l->d->sweeps[at].repetitions++; /* workloads, until sweeps_read divides */
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+static int sweeps_read(struct loader *l, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_FREE int64_t *trials = NULL;
+	struct dataset *d = l->d;
+	size_t cap = 0;
+	int64_t n = 0;
+	int rc;
+
+	if (statement_int(l->s, &n, e, "SELECT count(*) FROM sweep", "") < 0 ||
+	    statement_open(l->s, &st, e,
+	                   "SELECT w.id, coalesce(w.started_ms, w.submitted_ms), p.name, h.name, w.state, w.host_id, w.keep, "
+	                   "w.trials_per_cell FROM sweep w JOIN plan p ON p.id = w.plan_id JOIN host h ON h.id = w.host_id "
+	                   "ORDER BY w.id", "") < 0)
+		return -1;
+	d->sweeps = arena_array(d->arena, (size_t)n + 1, sizeof(*d->sweeps));
+	trials = xcalloc((size_t)n + 1, sizeof(*trials));
+	l->signatures = xcalloc((size_t)n + 1, sizeof(*l->signatures));
+	cap = (size_t)n;
+	while ((rc = statement_next(st, e)) > 0 && d->n_sweeps < cap) {
+		trials[d->n_sweeps] = column_int(st, 7);
+		d->sweeps[d->n_sweeps++] = (struct dataset_sweep){
+			.id = column_int(st, 0), .started_ms = column_int(st, 1), .plan = column_text(st, 2, d->arena),
+			.host = column_text(st, 3, d->arena), .state = column_text(st, 4, d->arena), .host_id = column_int(st, 5),
+			.keep = store_keep(column_borrow(st, 6)),
+		};
+	}
+	if (rc < 0 || sweep_workloads_read(l, e) < 0)
+		return -1;
+	for (size_t i = 0; i < d->n_sweeps; i++)
+		d->sweeps[i].repetitions = d->sweeps[i].repetitions > 0 ? trials[i] / d->sweeps[i].repetitions : 0;
+	return 0;
+}
+
+static int sweep_compare(const void *a, const void *b)
+{
+	const struct dataset_sweep *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static size_t sweep_index(const struct dataset *d, int64_t id)
+{
+	struct dataset_sweep key = { .id = id };
+	const struct dataset_sweep *found = bsearch(&key, d->sweeps, d->n_sweeps, sizeof(key), sweep_compare);
+
+	return found != NULL ? (size_t)(found - d->sweeps) : 0;
+}
+
+/* ---- cells ---- */
+
+static const char *state_intern(const char *name)
+{
+	for (enum cell_state state = CELL_RUNNING; state < CELL_PARTIAL; state++)
+		if (strcmp(cell_state_name(state), name) == 0)
+			return cell_state_name(state);
+	return cell_state_name(CELL_PARTIAL);
+}
+
+static int cells_read(struct loader *l, const struct selection *q, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_FREE char *sql = xasprintf("SELECT c.id, c.sweep_id, c.config_id, c.started_ms, c.position, c.state, c.reason "
+	                                "FROM cell c %sJOIN sweep w ON w.id = c.sweep_id WHERE %s", q->has_axis ? "CROSS " : "",
+	                                text_str(&q->cells));
+	struct dataset *d = l->d;
+	int rc;
+
+	if (statement_open(l->s, &st, e, sql, "") < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		const char *reason = column_borrow(st, 6);
+
+		ARRAY_GROW(d->cells, d->n_cells, l->cap_cells);
+		d->cells[d->n_cells++] = (struct dataset_cell){
+			.id = column_int(st, 0), .sweep = sweep_index(d, column_int(st, 1)), .config_id = column_int(st, 2),
+			.started_ms = column_int(st, 3), .position = column_int(st, 4),
+			.state = state_intern(column_borrow(st, 5)),
+			.reason = reason[0] != '\0' ? arena_strdup(d->arena, reason) : "",
+		};
+	}
+	return rc;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct dataset_cell *x = a, *y = b;
+
+	if (x->started_ms != y->started_ms)
+		return x->started_ms > y->started_ms ? -1 : 1;
+	return x->id > y->id ? -1 : x->id < y->id;
+}
+
+static bool cell_has_results(const struct dataset_cell *c)
+{
+	return strcmp(c->state, "failed") != 0 && strcmp(c->state, "infeasible") != 0;
+}
+
+/* Leaves the newest visit of each config on each host, among sweeps of the same workloads.  A failed visit hides no good one. */
+static void cells_prune(struct loader *l)
+{
+	struct dataset *d = l->d;
+	size_t n = 0;
+
+	if (d->n_cells > 0)
+		qsort(d->cells, d->n_cells, sizeof(*d->cells), newest_first);
+	for (size_t i = 0; i < d->n_cells && !l->o->all; i++) {
+		const struct dataset_cell *c = &d->cells[i];
+		uint64_t key = mix(mix((uint64_t)d->sweeps[c->sweep].host_id, (uint64_t)c->config_id), l->signatures[c->sweep]);
+
+		if (keys_has(&l->seen_cells, key)) {
+			d->n_superseded++;
+			continue;
+		}
+		if (cell_has_results(c))
+			keys_add(&l->seen_cells, key);
+		d->cells[n++] = *c;
+	}
+	if (!l->o->all)
+		d->n_cells = n;
+	d->cells = xreallocarray(d->cells, d->n_cells, sizeof(*d->cells));
+	l->cap_cells = d->n_cells;
+}
+
+/* ---- results ---- */
+
+static int tools_find(struct loader *l, int64_t environment_id, int64_t workload_id, const char **ret, struct err *e)
+{
+	for (size_t i = l->n_tools; i-- > 0;) {
+		if (l->tools[i].environment_id == environment_id && l->tools[i].workload_id == workload_id) {
+			*ret = l->tools[i].tools;
+			return 0;
+		}
+	}
+	ARRAY_GROW(l->tools, l->n_tools, l->cap_tools);
+	l->tools[l->n_tools].environment_id = environment_id;
+	l->tools[l->n_tools].workload_id = workload_id;
+	if (store_tools_text(l->s, environment_id, workload_id, l->d->arena, ret, e) < 0)
+		return -1;
+	l->tools[l->n_tools++].tools = *ret;
+	return 0;
+}
+
+static const char *workload_name(const struct loader *l, size_t sweep, int64_t workload_id)
+{
+	for (size_t i = 0; i < l->n_names; i++)
+		if (l->names[i].workload_id == workload_id && l->names[i].sweep == sweep)
+			return l->names[i].name;
+	return "?";
+}
+
+#define RESULT_SQL \
+	"SELECT r.metric_id, r.value, r.min, r.max, r.n, r.left_out, r.trial_id, r.flags, m.workload_id, m.name, m.label, m.unit, " \
+	"m.better, coalesce((SELECT environment_id FROM trial t WHERE t.id = r.trial_id), (SELECT environment_id FROM trial t " \
+	"WHERE t.cell_id = r.cell_id AND t.workload_id = m.workload_id AND t.state = 'ok' LIMIT 1), 0) " \
+	"FROM result r JOIN metric m ON m.id = r.metric_id WHERE r.cell_id = ? AND "
+
+static void series_add(struct loader *l, struct statement *st, size_t sweep, const char *tools, enum keep keep)
+{
+	struct dataset *d = l->d;
+	const char *label = column_borrow(st, 10), *better = column_borrow(st, 12);
+
+	ARRAY_GROW(d->series, d->n_series, l->cap_series);
+	d->series[d->n_series++] = (struct dataset_series){
+		.key = arena_printf(d->arena, "%s.%s%s%s%s", workload_name(l, sweep, column_int(st, 8)), column_borrow(st, 9),
+		                    label[0] ? "{" : "", label, label[0] ? "}" : ""),
+		.unit = column_text(st, 11, d->arena), .tools = tools, .keep = keep, .metric_id = column_int(st, 0),
+		.workload_id = column_int(st, 8),
+		.better = strcmp(better, "lower") == 0 ? BETTER_LOWER : strcmp(better, "higher") == 0 ? BETTER_HIGHER : BETTER_NEITHER,
+	};
+}
+
+static int series_find(struct loader *l, struct statement *st, size_t sweep, size_t *ret, struct err *e)
+{
+	struct dataset *d = l->d;
+	enum keep keep = d->sweeps[sweep].keep;
+	const char *tools;
+
+	if (tools_find(l, column_int(st, 13), column_int(st, 8), &tools, e) < 0)
+		return -1;
+	for (size_t i = 0; i < d->n_series; i++) {
+		struct dataset_series *v = &d->series[i];
+
+		if (v->metric_id != column_int(st, 0) || (!l->o->across_keep && v->keep != keep) ||
+		    (!l->o->across_tool && strcmp(v->tools, tools) != 0))
+			continue;
+		if (strcmp(v->tools, tools) != 0 && strstr(v->tools, tools) == NULL)
+			v->tools = arena_printf(d->arena, "%s, %s", v->tools, tools);
+		*ret = i;
+		return 0;
+	}
+	series_add(l, st, sweep, tools, keep);
+	*ret = d->n_series - 1;
+	return 0;
+}
+
+static const char *flags_intern(struct dataset *d, const char *flags)
+{
+	if (flags[0] == '\0')
+		return "";
+	for (size_t i = d->n_results; i-- > 0 && i + 50 > d->n_results;)
+		if (strcmp(d->results[i].flags, flags) == 0)
+			return d->results[i].flags;
+	return arena_strdup(d->arena, flags);
+}
+
+static int result_add(struct loader *l, struct statement *st, size_t cell, struct err *e)
+{
+	struct dataset *d = l->d;
+	size_t sweep = d->cells[cell].sweep, series, max = l->o->max_results > 0 ? l->o->max_results : DATASET_MAX;
+	uint64_t key;
+
+	if (series_find(l, st, sweep, &series, e) < 0)
+		return -1;
+	key = mix(mix((uint64_t)d->sweeps[sweep].host_id, (uint64_t)d->cells[cell].config_id), series + 1);
+	if (!l->o->all && keys_has(&l->seen_results, key)) {
+		d->n_superseded++;
+		return 0;
+	}
+	if (!l->o->all)
+		keys_add(&l->seen_results, key);
+	if (d->n_results == max) {
+		err_set(e, ERR_USAGE, "the selection has more than %zu results", max);
+		return err_hint(e, "narrow it by a filter: plan=, host=, metric=, since=");
+	}
+	ARRAY_GROW(d->results, d->n_results, l->cap_results);
+	d->results[d->n_results] = (struct dataset_result){
+		.cell = cell, .series = series, .value = column_real(st, 1), .min = column_real(st, 2), .max = column_real(st, 3),
+		.n = (int)column_int(st, 4), .left_out = (int)column_int(st, 5), .trial_id = column_int(st, 6),
+		.flags = flags_intern(d, column_borrow(st, 7)),
+	};
+	d->n_results++;
+	d->series[series].n++;
+	d->cells[cell].n_results++;
+	return 0;
+}
+
+static int results_read(struct loader *l, const struct selection *q, struct err *e)
+{
+	AUTO_FREE char *sql = xasprintf(RESULT_SQL "%s ORDER BY r.metric_id", text_str(&q->results));
+
+	for (size_t i = 0; i < l->d->n_cells; i++) {
+		AUTO_STATEMENT struct statement *st = NULL;
+		int rc;
+
+		if (!cell_has_results(&l->d->cells[i]))
+			continue;
+		if (statement_open(l->s, &st, e, sql, "i", l->d->cells[i].id) < 0)
+			return -1;
+		while ((rc = statement_next(st, e)) > 0)
+			if (result_add(l, st, i, e) < 0)
+				return -1;
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- order ---- */
+
+static int cell_order(const void *a, const void *b, void *cells)
+{
+	const struct dataset_cell *x = &((struct dataset_cell *)cells)[*(const size_t *)a],
+	                          *y = &((struct dataset_cell *)cells)[*(const size_t *)b];
+
+	if (x->sweep != y->sweep)
+		return x->sweep < y->sweep ? -1 : 1;
+	return x->position != y->position ? (x->position < y->position ? -1 : 1) : (x->id > y->id) - (x->id < y->id);
+}
+
+static int result_order(const void *a, const void *b)
+{
+	const struct dataset_result *x = a, *y = b;
+
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+/* Puts cells back into the order of the sweeps; those whose results were all superseded go. */
+static void cells_sort(struct loader *l)
+{
+	struct dataset *d = l->d;
+	AUTO_FREE size_t *order = xcalloc(d->n_cells, sizeof(*order)), *place = xcalloc(d->n_cells, sizeof(*place));
+	struct dataset_cell *sorted = xcalloc(d->n_cells, sizeof(*sorted));
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_cells; i++)
+		if (d->cells[i].n_results > 0 || strcmp(d->cells[i].state, "ok") != 0)
+			order[n++] = i;
+	if (n > 0)
+		qsort_r(order, n, sizeof(*order), cell_order, d->cells);
+	for (size_t i = 0; i < n; i++) {
+		sorted[i] = d->cells[order[i]];
+		place[order[i]] = i;
+	}
+	for (size_t i = 0; i < d->n_results; i++)
+		d->results[i].cell = place[d->results[i].cell];
+	if (d->n_results > 0)
+		qsort(d->results, d->n_results, sizeof(*d->results), result_order);
+	free(d->cells);
+	d->cells = sorted;
+	d->n_cells = n;
+}
+
+static void series_name(struct dataset *d)
+{
+	for (size_t i = 0; i < d->n_series; i++) {
+		struct dataset_series *v = &d->series[i];
+		bool key = false, tools = false, keep = false;
+
+		for (size_t k = 0; k < d->n_series; k++) {
+			const struct dataset_series *o = &d->series[k];
+
+			if (k == i || strcmp(o->key, v->key) != 0)
+				continue;
+			key = key || (strcmp(o->tools, v->tools) == 0 && o->keep == v->keep);
+			tools = tools || strcmp(o->tools, v->tools) != 0;
+			keep = keep || o->keep != v->keep;
+		}
+		v->name = v->key;
+		if (tools)
+			v->name = arena_printf(d->arena, "%s [%s]", v->name, v->tools[0] != '\0' ? v->tools : "tool unknown");
+		if (keep)
+			v->name = arena_printf(d->arena, "%s [%s]", v->name, keep_name(v->keep));
+		if (key)
+			v->name = arena_printf(d->arena, "%s [workload %" PRId64 "]", v->name, v->workload_id);
+	}
+}
+
+/* ---- settings ---- */
+
+static size_t axis_slot(struct loader *l, int64_t axis_id, const char *name)
+{
+	struct dataset *d = l->d;
+	size_t i = 0;
+
+	while (i < d->n_axes && l->axis_ids[i] != axis_id)
+		i++;
+	if (i < d->n_axes)
+		return i;
+	if (d->n_axes == l->cap_axes) {
+		l->cap_axes = l->cap_axes > 0 ? 2 * l->cap_axes : 16;
+		d->axes = xreallocarray(d->axes, l->cap_axes, sizeof(*d->axes));
+		l->axis_ids = xreallocarray(l->axis_ids, l->cap_axes, sizeof(*l->axis_ids));
+		l->cap_values = xreallocarray(l->cap_values, l->cap_axes, sizeof(*l->cap_values));
+	}
+	d->axes[d->n_axes] = (struct dataset_axis){ .name = arena_strdup(d->arena, name), .def = axis_find(name) };
+	l->axis_ids[d->n_axes] = axis_id;
+	l->cap_values[d->n_axes] = 0;
+	return d->n_axes++;
+}
+
+/* Level of a value; effective: what was found where it was left alone, NULL otherwise. */
+static int level_find(struct loader *l, size_t axis, const char *value, const char *effective)
+{
+	struct dataset_axis *x = &l->d->axes[axis];
+	char buf[64], found[64];
+	const char *shown = axis_value_text(x->def, value, buf, sizeof(buf));
+	AUTO_FREE char *both = effective == NULL ? NULL : xasprintf("%s (%s)", value, axis_value_text(x->def, effective, found, sizeof(found)));
+	size_t old = l->cap_values[axis];
+
+	if (both != NULL)
+		shown = both;
+	for (size_t i = 0; i < x->n_values; i++)
+		if (strcmp(x->values[i], value) == 0 && strcmp(x->shown[i], shown) == 0)
+			return (int)i;
+	ARRAY_GROW(x->values, x->n_values, l->cap_values[axis]);
+	if (old != l->cap_values[axis])
+		x->shown = xreallocarray(x->shown, l->cap_values[axis], sizeof(*x->shown));
+	x->values[x->n_values] = arena_strdup(l->d->arena, value);
+	x->shown[x->n_values] = arena_strdup(l->d->arena, shown);
+	return (int)x->n_values++;
+}
+
+/* One setting of one cell, before the number of axes is known. */
+struct setting_row {
+	size_t cell, axis;
+	int level;
+};
+
+static int settings_read(struct loader *l, struct setting_row **ret, size_t *ret_n, struct err *e)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < l->d->n_cells; i++) {
+		AUTO_STATEMENT struct statement *st = NULL;
+		int rc;
+
+		if (statement_open(l->s, &st, e,
+		                   "SELECT v.axis_id, a.name, v.value, v.effective FROM cell_value v JOIN axis a ON a.id = v.axis_id "
+		                   "WHERE v.cell_id = ?", "i", l->d->cells[i].id) < 0)
+			return -1;
+		while ((rc = statement_next(st, e)) > 0) {
+			size_t axis = axis_slot(l, column_int(st, 0), column_borrow(st, 1));
+			bool is_default = strcmp(column_borrow(st, 2), KERNEL_DEFAULT) == 0 && !column_is_null(st, 3);
+
+			ARRAY_GROW(*ret, *ret_n, cap);
+			(*ret)[(*ret_n)++] =
+				(struct setting_row){ i, axis, level_find(l, axis, column_borrow(st, 2), is_default ? column_borrow(st, 3) : NULL) };
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int value_order(const void *a, const void *b, void *axis)
+{
+	const struct dataset_axis *x = axis;
+	const char *p = x->values[*(const int *)a], *q = x->values[*(const int *)b];
+	double m, n;
+	bool has_m = number_parse(p, &m) == 0, has_n = number_parse(q, &n) == 0;
+
+	if (has_m != has_n)
+		return has_m ? -1 : 1;
+	if (has_m && m != n)
+		return m < n ? -1 : 1;
+	return strcmp(p, q) != 0 ? strcmp(p, q) : strcmp(x->shown[*(const int *)a], x->shown[*(const int *)b]);
+}
+
+/* Sorts the values of an axis; ret_place[old level] is the new one.  The arrays become the arena's. */
+static void axis_sort(struct dataset *d, struct dataset_axis *x, int *ret_place)
+{
+	AUTO_FREE int *order = xcalloc(x->n_values, sizeof(*order));
+	const char **values = arena_array(d->arena, x->n_values + 1, sizeof(*values)),
+	           **shown = arena_array(d->arena, x->n_values + 1, sizeof(*shown));
+
+	for (size_t i = 0; i < x->n_values; i++)
+		order[i] = (int)i;
+	qsort_r(order, x->n_values, sizeof(*order), value_order, x);
+	for (size_t i = 0; i < x->n_values; i++) {
+		values[i] = x->values[order[i]];
+		shown[i] = x->shown[order[i]];
+		ret_place[order[i]] = (int)i;
+	}
+	free(x->values);
+	free(x->shown);
+	x->values = values;
+	x->shown = shown;
+}
+
+static int levels_fill(struct loader *l, struct err *e)
+{
+	AUTO_FREE struct setting_row *rows = NULL;
+	AUTO_FREE int *place = NULL;
+	struct dataset *d = l->d;
+	struct dataset_axis *axes;
+	size_t n = 0, most = 0;
+	int rc = settings_read(l, &rows, &n, e);
+
+	/* A cell that says nothing of an axis has the value "" there. */
+	for (size_t k = 0; k < d->n_axes; k++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < n; i++)
+			count += rows[i].axis == k;
+		if (count < d->n_cells)
+			level_find(l, k, "", NULL);
+		most = d->axes[k].n_values > most ? d->axes[k].n_values : most;
+	}
+	place = xcalloc(most * (d->n_axes + 1), sizeof(*place));
+	for (size_t k = 0; k < d->n_axes; k++)
+		axis_sort(d, &d->axes[k], place + k * most);
+	d->levels = xcalloc(d->n_cells * d->n_axes, sizeof(*d->levels));
+	for (size_t k = 0; k < d->n_axes; k++)
+		for (size_t v = 0; v < d->axes[k].n_values; v++)
+			for (size_t i = 0; d->axes[k].values[v][0] == '\0' && i < d->n_cells; i++)
+				d->levels[i * d->n_axes + k] = (int)v;
+	for (size_t i = 0; i < n; i++)
+		d->levels[rows[i].cell * d->n_axes + rows[i].axis] = place[rows[i].axis * most + (size_t)rows[i].level];
+	axes = arena_array(d->arena, d->n_axes + 1, sizeof(*axes));
+	if (d->n_axes > 0)
+		memcpy(axes, d->axes, d->n_axes * sizeof(*axes));
+	free(d->axes);
+	d->axes = axes;
+	return rc;
+}
+
+static int dataset_load(struct loader *l, const struct filter *f, struct err *e)
+{
+	AUTO_SELECTION struct selection q = { 0 };
+	struct dataset_series *series;
+
+	if (store_select(l->s, f, &q, e) < 0 || sweeps_read(l, e) < 0 || cells_read(l, &q, e) < 0)
+		return -1;
+	cells_prune(l);
+	if (results_read(l, &q, e) < 0)
+		return -1;
+	cells_sort(l);
+	series_name(l->d);
+	series = arena_array(l->d->arena, l->d->n_series + 1, sizeof(*series));
+	if (l->d->n_series > 0)
+		memcpy(series, l->d->series, l->d->n_series * sizeof(*series));
+	free(l->d->series);
+	l->d->series = series;
+	return levels_fill(l, e);
+}
+
+int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret, struct err *e)
+{
+	struct dataset *d = xcalloc(1, sizeof(*d));
+	struct loader l = { .s = s, .o = o, .d = d };
+	int rc;
+
+	d->arena = arena_new();
+	rc = store_begin(s, e); /* one snapshot, also while a sweep is recorded */
+	if (rc == 0) {
+		rc = dataset_load(&l, f, e);
+		store_rollback(s);
+	}
+	free(l.signatures);
+	free(l.seen_cells.at);
+	free(l.seen_results.at);
+	free(l.tools);
+	free(l.names);
+	free(l.axis_ids);
+	free(l.cap_values);
+	if (rc < 0)
+		dataset_free(d);
+	else
+		*ret = d;
+	return rc;
+}

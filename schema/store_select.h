@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A filter against this store: which axes, hosts, metrics it names, as SQL; and the reports that begin with a filter.
+ */
+#ifndef IOSWEEP_STORE_SELECT_H
+#define IOSWEEP_STORE_SELECT_H
+
+#include "schema/dataset.h"
+#include "schema/filter.h"
+#include "schema/store.h"
+
+/* Conditions over the aliases c (cell), w (sweep), m (metric) and r (result), all integers resolved: no text of the user's
+ * is in it.  Two parts, so that a query about cells alone needs no result. */
+struct selection {
+	struct text cells;   /* "c.config_id IN (...) AND w.host_id IN (...)"; "1" if there is none */
+	struct text results; /* "m.id IN (...)"; "1" likewise */
+	bool has_axis;       /* a term on an axis: the plan begins at config_value */
+	bool has_sweep;      /* a term on sweeps: the plan begins at cell */
+};
+void selection_done(struct selection *q);
+static inline void auto_selection(struct selection *q)
+{
+	selection_done(q);
+}
+#define AUTO_SELECTION __attribute__((cleanup(auto_selection)))
+
+/* Unknown axis, metric, host, plan, workload, sweep: ERR_USAGE with the column marked and the nearest known names as hint.  A value
+ * that no cell has is no fault; it selects nothing. */
+int store_select(struct store *s, const struct filter *f, struct selection *ret, struct err *e);
+
+/* The relevant tool versions of a workload under an environment: "dd 9.1"; arena. */
+int store_tools_text(struct store *s, int64_t environment_id, int64_t workload_id, struct arena *a, const char **ret,
+                     struct err *e);
+
+struct dataset_options {
+	bool all;           /* every visit of a config, not only the newest on each host */
+	bool across_tool;   /* tool versions do not make a series of their own */
+	bool across_keep;   /* nor rules of aggregation */
+	size_t max_results; /* 0: DATASET_MAX */
+};
+#define DATASET_MAX ((size_t)400000) /* about 32 MiB */
+/* Loads the results that meet the filter, with their cells (also those without results: failed, infeasible).  Free with
+ * dataset_free. */
+int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret, struct err *e);
+
+#endif
