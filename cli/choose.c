@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the reporting commands share; see choose.h.
+ */
+#include "cli/choose.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_filter(const char *word)
+{
+	return strpbrk(word, "=<>!") != NULL || strchr(word, ' ') != NULL;
+}
+
+int choose_filter(const struct options *o, int first, const char *fallback, struct arena *a, struct filter *ret, struct err *e)
+{
+	AUTO_FREE const char **words = xcalloc((size_t)o->n_arguments + 2, sizeof(*words));
+	AUTO_TEXT struct text sweeps = { 0 };
+	const char *metric = options_text(o, "metric");
+	size_t n = 0;
+
+	for (int i = first; i < o->n_arguments; i++) {
+		if (is_filter(o->arguments[i]))
+			words[n++] = o->arguments[i];
+		else
+			text_printf(&sweeps, "%s%s", sweeps.n > 0 ? "," : "sweep=", o->arguments[i]);
+	}
+	if (first >= o->n_arguments && fallback != NULL)
+		text_printf(&sweeps, "sweep=%s", fallback);
+	if (sweeps.n > 0)
+		words[n++] = sweeps.s;
+	if (metric != NULL)
+		words[n++] = arena_printf(a, "metric=%s", metric);
+	return filter_parse(words, n, a, ret, e);
+}
+
+int choose_across(const struct options *o, bool *ret_tool, bool *ret_keep, struct err *e)
+{
+	const char *value;
+
+	*ret_tool = *ret_keep = false;
+	for (size_t i = 0; (value = options_text_at(o, "across", i)) != NULL; i++) {
+		if (strcmp(value, "tool") == 0 || strcmp(value, "tool,keep") == 0)
+			*ret_tool = true;
+		if (strcmp(value, "keep") == 0 || strcmp(value, "tool,keep") == 0)
+			*ret_keep = true;
+		if (strcmp(value, "tool") != 0 && strcmp(value, "keep") != 0 && strcmp(value, "tool,keep") != 0)
+			return err_set(e, ERR_USAGE, "%s: --across takes tool or keep, not '%s'", o->command->name, value);
+	}
+	return 0;
+}
+
+int choose_dataset(const struct options *o, struct store *s, const struct filter *f, struct dataset **ret, struct err *e)
+{
+	struct dataset_options d = { .all = options_has(o, "all") };
+
+	if (choose_across(o, &d.across_tool, &d.across_keep, e) < 0)
+		return -1;
+	return store_dataset(s, f, &d, ret, e);
+}
+
+void choose_figure(struct text *t, double v, const char *unit)
+{
+	char buf[2 * SIZE_TEXT];
+
+	text_add(t, unit_text(v, unit, buf));
+}
+
+struct json_object *choose_cell_json(const struct dataset *d, size_t cell)
+{
+	struct json_object *axes = json_object_new_object();
+
+	for (size_t k = 0; k < d->n_axes; k++) {
+		const char *value = d->axes[k].values[dataset_level(d, cell, k)];
+
+		if (value[0] != '\0')
+			json_object_object_add(axes, d->axes[k].name, json_object_new_string(value));
+	}
+	return axes;
+}
+
+void choose_varying(const struct dataset *d, bool *ret)
+{
+	for (size_t k = 0; k < d->n_axes; k++) {
+		int first = -1;
+
+		ret[k] = false;
+		for (size_t i = 0; i < d->n_cells && !ret[k]; i++) {
+			if (d->cells[i].n_results == 0)
+				continue;
+			if (first < 0)
+				first = dataset_level(d, i, k);
+			ret[k] = dataset_level(d, i, k) != first;
+		}
+	}
+}
+
+bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count)
+{
+	const struct dataset_cell *c = &d->cells[r->cell];
+
+	if (!with_flagged && flags_are_bad(r->flags)) {
+		count->flagged++;
+		return false;
+	}
+	if (strcmp(c->state, "ok") != 0 && r->n < d->sweeps[c->sweep].repetitions) {
+		count->incomplete++;
+		return false;
+	}
+	return true;
+}
+
+void choose_cells_left_out(const struct dataset *d, struct left_out *count)
+{
+	for (size_t i = 0; i < d->n_cells; i++) {
+		count->infeasible += strcmp(d->cells[i].state, "infeasible") == 0;
+		count->failed += strcmp(d->cells[i].state, "failed") == 0;
+		count->not_measured += d->cells[i].n_results == 0 && strcmp(d->cells[i].state, "infeasible") != 0 &&
+		                       strcmp(d->cells[i].state, "failed") != 0;
+	}
+}
+
+void choose_left_out_text(const struct left_out *l, struct text *ret)
+{
+	const struct {
+		size_t n;
+		const char *what;
+	} parts[] = { { l->flagged, "flagged" }, { l->incomplete, "incomplete" }, { l->infeasible, "infeasible" },
+		      { l->failed, "failed" }, { l->not_measured, "not measured" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i].n > 0)
+			text_printf(ret, "%s%zu %s", ret->n > 0 ? ", " : "", parts[i].n, parts[i].what);
+}
+
+struct json_object *choose_left_out_json(const struct left_out *l)
+{
+	struct json_object *j = json_object_new_object();
+
+	json_object_object_add(j, "flagged", json_object_new_int64((int64_t)l->flagged));
+	json_object_object_add(j, "incomplete", json_object_new_int64((int64_t)l->incomplete));
+	json_object_object_add(j, "infeasible", json_object_new_int64((int64_t)l->infeasible));
+	json_object_object_add(j, "failed", json_object_new_int64((int64_t)l->failed));
+	json_object_object_add(j, "not_measured", json_object_new_int64((int64_t)l->not_measured));
+	return j;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * iosweep import: sweeps of other hosts from the files that `iosweep export` writes, and published tables by a map.
+ */
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/open.h"
+#include "schema/config.h"
+#include "schema/import.h"
+
+static const struct option_def options[] = {
+	{ "csv", 0, "FILE", "a published table; becomes a sweep in state 'imported'" },
+	{ "map", 0, "MAP", "which of its columns are axes, metrics and facts (YAML)" },
+	OPTIONS_END
+};
+
+static int csv_import(const struct options *o, struct store *s, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	const char *csv = options_text(o, "csv"), *map = options_text(o, "map");
+	struct diags map_faults, csv_faults;
+	struct import_report report;
+	int rc;
+
+	diags_init(&map_faults, map);
+	diags_init(&csv_faults, csv);
+	rc = import_table(s, csv, map, a, &map_faults, &csv_faults, &report, e);
+	diags_print(stderr, &map_faults);
+	diags_print(stderr, &csv_faults);
+	diags_done(&map_faults);
+	diags_done(&csv_faults);
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; i < report.n_sweeps; i++) {
+		const struct import_sweep *w = &report.sweeps[i];
+
+		if (w->is_known)
+			printf("sweep %lld: host %s, was imported before\n", (long long)w->id, w->host);
+		else
+			printf("sweep %lld: host %s, %zu figures\n", (long long)w->id, w->host, w->n_figures);
+	}
+	if (report.n_skipped > 0)
+		fprintf(stderr, PROGRAM ": %zu of %zu rows hold no figure that the map asks for\n", report.n_skipped, report.n_rows);
+	return EXIT_GOOD;
+}
+
+static int import_run(const struct options *o, struct err *e)
+{
+	AUTO_STORE struct store *s = NULL;
+
+	if (options_has(o, "csv") != options_has(o, "map"))
+		return err_set(e, ERR_USAGE, "import: --csv and --map go together");
+	if (store_open(config_default_db(), STORE_WRITE, &s, e) < 0)
+		return -1;
+	return csv_import(o, s, e);
+}
+
+const struct command cmd_import = {
+	.name = "import",
+	.arguments = "[FILE...]",
+	.max_arguments = -1,
+	.about = "take in sweeps of other hosts, or a published table",
+	.details = "A FILE is what 'iosweep export' wrote; what is in the store already is left alone, so\n"
+	           "files can be imported in any order and any number of times.\n"
+	           "A table with a fault is refused as a whole, with line and column.",
+	.options = options,
+	.run = import_run,
+};
