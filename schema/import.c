@@ -90,14 +90,15 @@ static bool where_holds(const struct importer *im, const struct import_where *w,
 
 /* ---- the joined file ---- */
 
-static int joined_row_find(struct importer *im, struct err *e)
+/* Points im->row at the joined row of the record; a fault if there is none. */
+static int joined_row_find(struct importer *im)
 {
-	int on = csv_column(&im->csv, im->map.join_on);
+	int on;
 
-	(void)e;
 	im->row = NULL;
 	if (!im->has_join)
 		return 0;
+	on = csv_column(&im->csv, im->map.join_on);
 	for (size_t i = 0; i < im->n_joined; i++)
 		if (strcmp(im->joined[i].key, im->csv.fields[on].text) == 0)
 			im->row = &im->joined[i];
@@ -250,6 +251,18 @@ static int figure_read(struct importer *im, const struct import_metric *m, struc
 	return 1;
 }
 
+/* Whether any metric of the map stands in this row. */
+static bool row_has_figure(const struct importer *im)
+{
+	for (size_t i = 0; i < im->map.n_metrics; i++) {
+		const struct import_metric *m = &im->map.metrics[i];
+
+		if (where_holds(im, m->where, m->n_where) && (!m->is_optional || field_text(im, &m->field)[0] != '\0'))
+			return true;
+	}
+	return false;
+}
+
 static size_t flags_make(struct importer *im, struct arena *row_arena, struct trial_flag *ret)
 {
 	size_t n = 0;
@@ -317,7 +330,7 @@ static void trial_uuid(const struct host *h, const struct cell *c, size_t worklo
 	ret[8] = (uint8_t)((ret[8] & 0x3f) | 0x80);
 }
 
-/* The figures of one workload in this row, as one trial.  Returns their number, or -1 on a system error. */
+/* The figures of one workload in this row, as one trial.  -1 only on a system error. */
 static int workload_import(struct importer *im, struct host *h, const struct cell *c, size_t workload, struct import_trial *t,
                            struct err *e)
 {
@@ -334,7 +347,7 @@ static int workload_import(struct importer *im, struct host *h, const struct cel
 			of[t->n_measured++] = &im->map.metrics[i];
 	}
 	if (t->n_measured == 0 || h == NULL || h->sweep.is_known || im->faults->n > 0)
-		return (int)t->n_measured;
+		return 0;
 	t->measured = measured;
 	t->workload_id = h->workload_ids[workload];
 	trial_uuid(h, c, workload, t->repetition, t->uuid);
@@ -344,7 +357,7 @@ static int workload_import(struct importer *im, struct host *h, const struct cel
 		fault(im, &of[duplicate]->field, "%s.%s: an earlier row has the same axes%s", im->map.workloads[workload].name,
 		      of[duplicate]->name, im->map.has_repetition ? " and repetition" : "; an axis or 'repetition' is missing in the map");
 	h->sweep.n_figures += t->n_measured;
-	return (int)t->n_measured;
+	return 0;
 }
 
 static int repetition_read(struct importer *im)
@@ -363,12 +376,11 @@ static int row_import(struct importer *im, struct err *e)
 	struct import_trial t = { .at_ms = im->map.published_ms, .flags = flags };
 	struct host *h;
 	struct cell c;
-	int figures = 0;
 
-	if (joined_row_find(im, e) < 0)
+	if (joined_row_find(im) < 0)
 		return 0;
 	im->report.n_rows++;
-	if (!where_holds(im, im->map.rows, im->map.n_rows)) {
+	if (!where_holds(im, im->map.rows, im->map.n_rows) || !row_has_figure(im)) {
 		im->report.n_skipped++;
 		return 0;
 	}
@@ -383,15 +395,10 @@ static int row_import(struct importer *im, struct err *e)
 	     store_import_cell(im->s, h->sweep.id, &c, im->map.published_ms, &t.cell_id, e) < 0))
 		return -1;
 	for (size_t i = 0; i < im->map.n_workloads; i++) {
-		int n;
-
 		t.n_measured = 0;
-		n = workload_import(im, h, &c, i, &t, e);
-		if (n < 0)
+		if (workload_import(im, h, &c, i, &t, e) < 0)
 			return -1;
-		figures += n;
 	}
-	im->report.n_skipped += figures == 0;
 	return 0;
 }
 
