@@ -187,8 +187,11 @@ static int mount_place(struct worker *w, int mnt, const char *type, struct err *
 	struct claimed *c = &w->claimed;
 	struct stat st;
 
-	path_format(c->mount_path, sizeof(c->mount_path), "%s/mnt", w->private_dir);
-	if (mkdir(c->mount_path, 0755) < 0 && errno != EEXIST)
+	if (w->target_dir[0] != '\0')
+		path_format(c->mount_path, sizeof(c->mount_path), "%s", w->target_dir);
+	else /* without a room, as in tests */
+		path_format(c->mount_path, sizeof(c->mount_path), "%s/mnt", w->private_dir);
+	if (w->target_dir[0] == '\0' && mkdir(c->mount_path, 0755) < 0 && errno != EEXIST)
 		return err_sys(e, errno, "make '%s'", c->mount_path);
 	if (move_mount(mnt, "", AT_FDCWD, c->mount_path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return err_sys(e, errno, "mount %s on '%s'", type, c->mount_path);
@@ -278,7 +281,7 @@ int mount_undo(struct worker *w, struct err *e)
 		return unmount_refused(w, c->mount_dev, errno, e);
 	if (c->private_node[0] != '\0' && device_wait(c) < 0)
 		return unmount_refused(w, c->mount_dev, EBUSY, e);
-	if (rmdir(c->mount_path) < 0 && errno != ENOENT)
+	if (w->target_dir[0] == '\0' && rmdir(c->mount_path) < 0 && errno != ENOENT)
 		return err_sys(e, errno, "remove '%s'", c->mount_path);
 	found_below_forget(w, c->bdi);
 	c->mount_path[0] = c->bdi[0] = '\0';

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/worker/device.h"
+#include "daemon/worker/fault.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/sysroot.h"
 
@@ -54,7 +55,10 @@ int sysctl_save(struct worker *w, const char *path, struct err *e)
 		path = setting_equals(value, "0") ? pairs[i][0] : pairs[i][1];
 		break;
 	}
-	return original_save(w, STEP_TUNE, "sysctl", path, "", e);
+	if (original_save(w, STEP_TUNE, "sysctl", path, "", e) < 0)
+		return -1;
+	fault_during();
+	return 0;
 }
 
 struct saver {
@@ -139,7 +143,10 @@ int queue_baseline_save(struct worker *w, struct err *e)
 		w->tunables->originals.n = 0;
 		return -1;
 	}
-	return store_commit(w->store, e);
+	if (store_commit(w->store, e) < 0)
+		return -1;
+	fault_during();
+	return 0;
 }
 
 /* ---- putting back ---- */
