@@ -6,7 +6,6 @@
 #include "cli/table.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -117,14 +116,6 @@ void table_show(struct table *t, size_t column, const char *shown)
 	c->shown = xstrdup(shown);
 }
 
-const char *number_plain(double v, char buf[SIZE_TEXT])
-{
-	if (v != floor(v) || fabs(v) >= 1e15)
-		return number_format(v, buf);
-	snprintf(buf, SIZE_TEXT, "%.0f", v);
-	return buf;
-}
-
 const char *table_cell_text(const struct table_cell *c, bool for_people, char buf[SIZE_TEXT])
 {
 	if (for_people && c->shown != NULL)
@@ -140,7 +131,7 @@ const char *table_cell_text(const struct table_cell *c, bool for_people, char bu
 		snprintf(buf, SIZE_TEXT, "%lld", (long long)c->integer);
 		return buf;
 	case CELL_NUMBER:
-		return number_plain(c->number, buf);
+		return number_format(c->number, buf);
 	}
 	return "";
 }

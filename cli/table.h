@@ -67,8 +67,6 @@ int table_print_as(struct table *t, enum table_format format, const char *column
 /* Columns that fit on one line of out: its terminal's width, $COLUMNS, or 0 for no limit. */
 size_t table_width(FILE *out);
 
-/* A number for programs: whole ones without an exponent up to 15 digits, else the shortest text that reads back the same. */
-const char *number_plain(double v, char buf[SIZE_TEXT]);
 /* Prints a JSON value as iosweep prints all its JSON: two blanks of indent, slashes plain, a newline at the end.
  * Takes the value over. */
 void json_print(struct json_object *j, FILE *out);

@@ -29,7 +29,7 @@ static struct json_object *cell_json(const struct table_cell *c)
 	case CELL_BOOL:
 		return json_object_new_boolean(c->integer != 0);
 	case CELL_NUMBER:
-		return json_object_new_double_s(c->number, number_plain(c->number, buf));
+		return json_object_new_double_s(c->number, number_format(c->number, buf));
 	}
 	return NULL;
 }

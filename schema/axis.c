@@ -45,7 +45,9 @@ const char *axis_nearest(const char *name)
 		{ "read_ahead_kb", "readahead" }, { "raid", "layout" }, { "queue.scheduler", "scheduler" },
 		{ "queue.read_ahead_kb", "readahead" },
 	};
-	const char *names[128], *last = strrchr(name, '.');
+	static const char *const label = "label.";
+	const char *names[128], *last = strrchr(name, '.'), *nearest;
+	AUTO_FREE char *family = xstrndup(name, strcspn(name, ".") + 1);
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(synonyms); i++)
@@ -57,7 +59,8 @@ const char *axis_nearest(const char *name)
 			return axis_table[i].name;
 		names[n++] = axis_table[i].name;
 	}
-	return text_nearest(name, names, n);
+	nearest = text_nearest(name, names, n);
+	return nearest != NULL || last == name ? nearest : text_nearest(family, &label, 1);
 }
 
 static int name_canonical(const char *spelling, struct arena *a, const char **ret, struct err *e)

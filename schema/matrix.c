@@ -307,6 +307,17 @@ static void combinations_need(struct matrix *m, const struct point *pt, struct d
 
 /* ---- the whole ---- */
 
+static void cell_count(struct matrix *m, const struct point *pt)
+{
+	for (size_t i = 0; i < m->n_axes; i++) {
+		if (m->n_cells == 0)
+			m->axes[i].first = pt->id[i];
+		else if (m->axes[i].first != pt->id[i])
+			m->axes[i].varies = true;
+	}
+	m->n_cells++;
+}
+
 static void cells_count(struct matrix *m, struct diags *d)
 {
 	struct point pt;
@@ -317,7 +328,8 @@ static void cells_count(struct matrix *m, struct diags *d)
 			continue;
 		combinations_need(m, &pt, d);
 		point_ids(m, &pt);
-		m->n_cells += !point_is_repeated(m, &pt);
+		if (!point_is_repeated(m, &pt))
+			cell_count(m, &pt);
 	}
 }
 
@@ -372,4 +384,11 @@ void matrix_free(struct matrix *m)
 uint64_t matrix_count(const struct matrix *m)
 {
 	return m->n_cells;
+}
+
+bool matrix_axis_varies(const struct matrix *m, const char *axis)
+{
+	size_t i = axis_index(m, axis);
+
+	return i < m->n_axes && m->axes[i].varies;
 }

@@ -17,6 +17,8 @@ struct matrix;
 int matrix_new(const struct plan *p, struct diags *d, struct matrix **ret);
 void matrix_free(struct matrix *m);
 uint64_t matrix_count(const struct matrix *m); /* distinct cells */
+/* Whether two cells differ in the axis (by its full name). */
+bool matrix_axis_varies(const struct matrix *m, const char *axis);
 
 /* Cells have a position: their place in the nested enumeration of all blocks, before duplicates and excluded cells
  * are left out.  It is the same whatever the order, and has gaps. */

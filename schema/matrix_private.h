@@ -32,6 +32,8 @@ struct matrix_axis {
 	const struct axis *def;
 	struct intern own;   /* values as the plan's axes name them; id 0 is KERNEL_DEFAULT */
 	struct intern final; /* of filesystem, mkfs and mount: values of cells; id 0 is KERNEL_DEFAULT */
+	uint32_t first;      /* id in the first cell */
+	bool varies;         /* some cell has another */
 };
 
 enum combination_state { COMBINATION_NEW, COMBINATION_GOOD, COMBINATION_BAD };

@@ -36,11 +36,7 @@ static const struct axis *parameter_axis(struct plan_reader *r, const struct nod
 	}
 	if (w == NULL)
 		return NULL;
-	for (size_t i = 0; i < w->n_params; i++)
-		if (strcmp(w->params[i].name, param) == 0)
-			return &axis_workload;
-	if (w->definition->any_param && param[0] != '\0' &&
-	    strspn(param, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(param))
+	if (workload_takes(w->definition, param))
 		return &axis_workload;
 	PLAN_FAULT(r, key, "the workload '%s' has no parameter '%s' to vary", w->name, param);
 	return &axis_workload; /* reported: the rest of the axis is read all the same */

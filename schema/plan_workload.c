@@ -66,7 +66,7 @@ static void parameters_read(struct plan_reader *r, const struct node *body, stru
 		if (at < definition->n_params) {
 			parameter_check(r, key, value, definition->params[at].value);
 			w->params[at].value = value->text;
-		} else if (definition->any_param) {
+		} else if (workload_takes(definition, key->text)) {
 			w->params[w->n_params++] = (struct workload_param){ .name = key->text, .value = value->text };
 		} else {
 			parameter_unknown(r, key, definition);
