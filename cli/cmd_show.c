@@ -35,7 +35,7 @@ static int show_run(const struct options *o, struct err *e)
 	    open_store(&s, e) < 0 || open_sweep(s, o->arguments[0], &id, e) < 0 || report_load(s, id, style, a, &r, e) < 0 ||
 	    report_choose(&r, options_text(o, "metric"), e) < 0)
 		return -1;
-	if (by != NULL || rows != NULL)
+	if (rows != NULL || by != NULL)
 		return show_pivot(&r, by, rows, o, e);
 	if (format == TABLE_JSON && options_text(o, "columns") == NULL)
 		return show_json(&r, s, trials, e);

@@ -118,7 +118,7 @@ static int table_write(const struct report *r, struct table *t, const struct opt
 
 	if (o != NULL && table_format_of(o, &format, e) < 0)
 		return -1;
-	if (format != TABLE_PEOPLE)
+	if (format != TABLE_PEOPLE || (o != NULL && options_has(o, "columns") && strcmp(options_text(o, "columns"), "help") == 0))
 		return table_print(t, o, stdout, e);
 	show_head(r, stdout);
 	if (table_print_as(t, TABLE_PEOPLE, o != NULL ? options_text(o, "columns") : NULL, table_width(stdout), stdout, e) < 0)

@@ -196,13 +196,11 @@ static int column_unknown(const struct table *t, const char *name, size_t length
 		text_printf(&all, "%s%s", c > 0 ? "," : "", names[c]);
 	}
 	nearest = text_nearest(word, names, t->n_columns);
-	if (strcmp(word, "help") == 0)
-		err_set(e, ERR_USAGE, "the columns are %s", text_str(&all));
-	else if (nearest != NULL)
+	if (nearest != NULL)
 		err_set(e, ERR_USAGE, "unknown column '%s', did you mean '%s'?", word, nearest);
 	else
 		err_set(e, ERR_USAGE, "unknown column '%s'", word);
-	return strcmp(word, "help") == 0 ? -1 : err_hint(e, "the columns are %s", text_str(&all));
+	return err_hint(e, "the columns are %s", text_str(&all));
 }
 
 /* A column's name may hold commas, "fio.lat{4KiB,1MiB}": the longest name that fits is taken. */
@@ -221,13 +219,31 @@ static const char *column_match(const struct table *t, const char *list, size_t 
 	return best > 0 ? list + best : NULL;
 }
 
+/* People need not see a column that says nothing in any row. */
+static bool column_is_empty(const struct table *t, size_t column)
+{
+	char buf[SIZE_TEXT];
+
+	for (size_t r = 0; r < t->n_rows; r++)
+		if (table_cell_text(&t->rows[r][column], true, buf)[0] != '\0')
+			return false;
+	return t->n_rows > 0;
+}
+
+static bool column_is_chosen(const struct table *t, enum table_format format, size_t column)
+{
+	if (format != TABLE_PEOPLE && format != TABLE_MARKDOWN && format != TABLE_HTML)
+		return true;
+	return !(t->columns[column].flags & TABLE_EXTRA) && !column_is_empty(t, column);
+}
+
 static int columns_choose(const struct table *t, enum table_format format, const char *list, size_t *ret, size_t *ret_n,
                           struct err *e)
 {
 	size_t n = 0;
 
 	for (size_t c = 0; list == NULL && c < t->n_columns; c++)
-		if (!(t->columns[c].flags & TABLE_EXTRA) || (format != TABLE_PEOPLE && format != TABLE_MARKDOWN && format != TABLE_HTML))
+		if (column_is_chosen(t, format, c))
 			ret[n++] = c;
 	while (list != NULL && *list != '\0') {
 		size_t c = 0;
@@ -250,6 +266,11 @@ int table_print_as(struct table *t, enum table_format format, const char *column
 	AUTO_FREE size_t *chosen = xcalloc(t->n_columns + 1, sizeof(*chosen));
 	size_t n = 0;
 
+	if (columns != NULL && strcmp(columns, "help") == 0) {
+		for (size_t c = 0; c < t->n_columns; c++)
+			fprintf(out, "%s\n", t->columns[c].name);
+		return 0;
+	}
 	if (columns_choose(t, format, columns, chosen, &n, e) < 0)
 		return -1;
 	if (format == TABLE_PEOPLE)
