@@ -182,16 +182,19 @@ static bool run_turn(struct run *r)
 	return true;
 }
 
-static int running_start(struct run *r, const struct tool_identity *as, size_t i, struct err *e)
+static int running_start(struct run *r, const struct tool_identity *wanted, size_t i, struct err *e)
 {
 	struct running *p = &r->at[i];
+	struct tool_identity as = *wanted;
 	size_t keep = r->tools[i].keep > 0 ? r->tools[i].keep : TOOL_KEEP;
 	AUTO_CLOSE int out_fd = -1;
 	AUTO_CLOSE int err_fd = -1;
 
 	if (stream_open(&p->out, keep, &out_fd, e) < 0 || stream_open(&p->err, keep, &err_fd, e) < 0)
 		return -1;
-	if (spawn_program(as, &r->tools[i], out_fd, err_fd, &p->at, e) < 0)
+	if (as.is_root && as.room == NULL)
+		as.room = r->env->room;
+	if (spawn_program(&as, &r->tools[i], out_fd, err_fd, &p->at, e) < 0)
 		return -1;
 	r->n_alive++;
 	return 0;
@@ -333,7 +336,7 @@ void tool_end_describe(const struct tool_end *end, const char *name, struct text
 
 int tool_must(const struct tool_env *env, struct text *ret_out, struct err *e, const char *const *argv, int64_t timeout_ns)
 {
-	const struct tool_identity root = { .is_root = true, .room = env->room, .cgroup_fd = -1 };
+	const struct tool_identity root = { .is_root = true, .cgroup_fd = -1 };
 	const struct tool tool = { .argv = (char *const *)argv, .timeout_ns = timeout_ns };
 	AUTO_TEXT struct text what = { 0 };
 	struct tool_end end;

@@ -19,7 +19,7 @@
 struct tool_env {
 	int cancel_fd;          /* readable: end the running tool (TERM, then KILL) and return ERR_CANCELLED; -1: cannot be cancelled */
 	int64_t kill_after_ns;  /* between TERM and KILL; 5 s */
-	const char *room;       /* root directory of the programs that tool_must starts; NULL: the worker's own */
+	const char *room;       /* root directory of root's tools that name none themselves; NULL: the worker's own */
 };
 
 /* Whom a tool runs as. */
