@@ -12,6 +12,8 @@
 #include "schema/matrix.h"
 #include "schema/store.h"
 
+struct helper; /* helper.h */
+
 #define QUEUES_MAX 256
 
 /* What is claimed.  target.c fills it in the claim step and empties it in its undo. */
@@ -67,6 +69,8 @@ struct worker {
 	char room[256];          /* root directory of every tool, as the worker sees it: a tmpfs of this mount namespace only */
 	char target_dir[300];    /* ROOM/target: mount.c mounts there, tools see /target */
 	char device_dir[300];    /* ROOM/dev: holds null, zero ... and, from target.c, the target's node and no other */
+	struct helper *helper;   /* owned: what is done as the submitter; NULL in an undo-only worker */
+	bool is_directory_noted; /* workplace.c: the journal knows of the work directory on a directory target */
 	char boot_id[40];
 	int64_t host_id;
 

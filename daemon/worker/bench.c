@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A workload's phases; see bench.h.
+ */
+#include "daemon/worker/bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/worker/fault.h"
+#include "daemon/worker/workplace.h"
+
+#define COPIES_MAX 1024
+#define SERVER_GRACE_NS (30 * INT64_C(1000000000)) /* a database writes its checkpoint */
+
+static const char *param_of_cell(const struct worker *w, const char *workload, const char *param)
+{
+	size_t n = strlen(workload);
+
+	for (size_t i = 0; i < w->cell->n; i++) {
+		const struct setting *s = &w->cell->at[i];
+
+		if (s->def == &axis_workload && strncmp(s->axis, workload, n) == 0 && s->axis[n] == '.' &&
+		    strcmp(s->axis + n + 1, param) == 0 && strcmp(s->value, KERNEL_DEFAULT) != 0)
+			return s->value;
+	}
+	return NULL;
+}
+
+void bench_init(struct bench *b, struct worker *w, size_t workload, struct arena *a)
+{
+	const struct sweep_workload *def = &w->workloads[workload];
+
+	*b = (struct bench){ .w = w, .workload = workload, .def = def, .n_params = def->n_params };
+	b->params = arena_array(a, def->n_params, sizeof(*b->params));
+	for (size_t i = 0; i < def->n_params; i++) {
+		const char *value = param_of_cell(w, def->name, def->params[i].name);
+
+		b->params[i] = def->params[i];
+		if (value != NULL)
+			b->params[i].value = value;
+	}
+}
+
+static void expansion_fill(const struct bench *b, int repetition, char dir[WORKPLACE_PATH], struct expansion *ret)
+{
+	const char *node = strrchr(b->w->claimed.private_node, '/');
+	static char device[80];
+
+	workplace_path(b->w, dir);
+	snprintf(device, sizeof(device), "/dev%.60s", node != NULL ? node : "");
+	*ret = (struct expansion){
+		.dir = dir, .device = node != NULL ? device : NULL, .ram_bytes = b->w->ram_bytes, .copy = 1, .copies = 1,
+		.repetition = repetition, .params = b->params, .n_params = b->n_params,
+	};
+}
+
+static int copies_of(const struct workload_step *step, const struct expansion *x, struct arena *a, int *ret, struct err *e)
+{
+	const char *text;
+	int64_t n;
+
+	*ret = 1;
+	if (step->copies == NULL)
+		return 0;
+	if (workload_expand_text(step->copies, x, a, &text, e) < 0)
+		return -1;
+	if (integer_parse(text, 1, COPIES_MAX, &n) < 0)
+		return err_set(e, ERR_USAGE, "copies '%s' is not a number from 1 to %d", text, COPIES_MAX);
+	*ret = (int)n;
+	return 0;
+}
+
+/* Names of captures: "run", then "run.2" for the next program of the phase. */
+static void capture_add(struct phase_end *p, enum workload_phase phase, struct tool_end *end, struct arena *a)
+{
+	size_t nth = p->n_captures / 2 + 1;
+	const char *step = nth == 1 ? phase_name(phase) : arena_printf(a, "%s.%zu", phase_name(phase), nth);
+	struct capture *grown = arena_array(a, p->n_captures + 2, sizeof(*grown));
+
+	if (p->n_captures > 0)
+		memcpy(grown, p->captures, p->n_captures * sizeof(*grown));
+	for (int i = 0; i < 2; i++) {
+		const struct text *t = i == 0 ? &end->out : &end->err;
+		char *data = arena_alloc(a, t->n + 1);
+
+		if (t->n > 0)
+			memcpy(data, t->s, t->n);
+		grown[p->n_captures++] = (struct capture){
+			.step = step, .stream = i == 0 ? "stdout" : "stderr", .data = data, .n = t->n,
+			.is_cut = (i == 0 ? end->out_bytes : end->err_bytes) > t->n,
+		};
+	}
+	p->captures = grown;
+}
+
+static void end_add(struct phase_end *p, const struct tool_end *end)
+{
+	p->user_ns += end->user_ns;
+	p->system_ns += end->system_ns;
+	p->tools_read_bytes += end->read_bytes;
+	if (p->exit_status == 0 && p->exit_signal == 0) {
+		p->exit_status = end->exit_status;
+		p->exit_signal = end->exit_signal;
+	}
+}
+
+static int server_start(struct bench *b, enum workload_phase phase, const struct tool *tool, struct err *e)
+{
+	if (b->n_servers == SERVERS_MAX)
+		return err_set(e, ERR_USAGE, "a workload can have %d servers", SERVERS_MAX);
+	if (tool_server_start(&b->w->tools, &b->w->submitter, tool, &b->servers[b->n_servers].at, e) < 0)
+		return -1;
+	b->servers[b->n_servers++].phase = phase;
+	return 0;
+}
+
+/* All copies of one step, at once. */
+static int step_tools_run(struct bench *b, enum workload_phase phase, const struct tool *tools, int copies, struct arena *a,
+                          struct phase_end *p, struct err *e)
+{
+	struct tool_end *ends = arena_array(a, (size_t)copies, sizeof(*ends));
+	int64_t elapsed_ns = 0;
+	int rc = tools_run(&b->w->tools, &b->w->submitter, tools, (size_t)copies, ends, e);
+
+	for (int i = 0; i < copies; i++) {
+		elapsed_ns = ends[i].elapsed_ns > elapsed_ns ? ends[i].elapsed_ns : elapsed_ns;
+		capture_add(p, phase, &ends[i], a);
+		end_add(p, &ends[i]);
+	}
+	p->elapsed_ns += elapsed_ns;
+	for (int i = 0; i < copies && rc == 0; i++) {
+		AUTO_TEXT struct text what = { 0 };
+
+		if (ends[i].exit_status == 0 || phase == PHASE_RUN)
+			continue;
+		tool_end_describe(&ends[i], tools[i].argv[0], &what);
+		rc = err_set(e, ERR_TOOL, "%s: %s", phase_name(phase), text_str(&what));
+	}
+	for (int i = 0; i < copies; i++)
+		tool_end_done(&ends[i]);
+	return rc;
+}
+
+static int step_run(struct bench *b, enum workload_phase phase, const struct workload_step *step, int repetition,
+                    struct arena *a, struct phase_end *p, struct err *e)
+{
+	char dir[WORKPLACE_PATH];
+	struct expansion x;
+	struct tool *tools;
+	char **argv;
+	int copies;
+
+	expansion_fill(b, repetition, dir, &x);
+	if (copies_of(step, &x, a, &copies, e) < 0)
+		return -1;
+	tools = arena_array(a, (size_t)copies, sizeof(*tools));
+	x.copies = copies;
+	for (int i = 0; i < copies; i++) {
+		x.copy = i + 1;
+		if (workload_expand(step, &x, a, &argv, e) < 0)
+			return -1;
+		tools[i] = (struct tool){
+			.argv = argv, .dir = dir, .timeout_ns = step->timeout_ns > 0 ? step->timeout_ns : b->w->plan->timeout_ns,
+		};
+	}
+	if (step->background)
+		return server_start(b, phase, &tools[0], e);
+	return step_tools_run(b, phase, tools, copies, a, p, e);
+}
+
+int bench_phase(struct bench *b, enum workload_phase phase, int repetition, struct arena *a, struct phase_end *ret,
+                struct err *e)
+{
+	const struct workload *def = b->def->definition;
+
+	for (size_t i = 0; i < def->n_steps[phase]; i++) {
+		const struct workload_step *step = &def->steps[phase][i];
+		struct err own = { 0 };
+
+		if (step_run(b, phase, step, repetition, a, ret, &own) < 0) {
+			if (step->may_fail && own.kind == ERR_TOOL)
+				continue;
+			*e = own;
+			return -1;
+		}
+		if (phase == PHASE_RUN && (ret->exit_status != 0 || ret->exit_signal != 0) && !step->may_fail)
+			break;
+	}
+	return 0;
+}
+
+void bench_servers_stop(struct bench *b, enum workload_phase phase)
+{
+	for (size_t i = b->n_servers; i-- > 0;) {
+		struct tool_end end;
+
+		if (b->servers[i].phase != phase)
+			continue;
+		tool_server_stop(b->servers[i].at, SERVER_GRACE_NS, &end);
+		tool_end_done(&end);
+		b->servers[i] = b->servers[--b->n_servers];
+	}
+}
+
+int bench_open(struct bench *b, struct arena *a, struct phase_end *ret, struct err *e)
+{
+	if (fault_before("prepare", false, e) < 0)
+		return -1;
+	b->is_open = true;
+	if (workplace_open(b->w, e) < 0 || workplace_check(b->w, e) < 0)
+		return -1;
+	if (bench_phase(b, PHASE_PREPARE, 1, a, ret, e) < 0)
+		return -1;
+	return fault_after("prepare", false, e);
+}
+
+int bench_close(struct bench *b, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct phase_end end = { 0 };
+	int cancel_fd = b->w->tools.cancel_fd, rc = 0;
+
+	if (!b->is_open)
+		return 0;
+	b->is_open = false;
+	b->w->tools.cancel_fd = -1;
+	bench_servers_stop(b, PHASE_BEFORE);
+	bench_servers_stop(b, PHASE_RUN);
+	rc = bench_phase(b, PHASE_CLEANUP, 1, a, &end, e);
+	bench_servers_stop(b, PHASE_PREPARE);
+	b->w->tools.cancel_fd = cancel_fd;
+	if (workplace_close(b->w, rc == 0 ? e : NULL) < 0)
+		rc = -1;
+	return rc;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules for flags; see flags.h.
+ */
+#include "daemon/worker/flags.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MIB INT64_C(1048576)
+
+/* A mounted filesystem writes a little by itself (journal commit, superblock); below this nothing is said. */
+#define IDLE_LIMIT_BYTES (1 * MIB)
+/* Metadata and readahead are read on behalf of a tool and counted for it; reads by kernel threads are not. */
+#define EXCESS_LIMIT_BYTES (64 * MIB)
+
+void flag_add(struct flags *f, struct arena *a, const char *flag, const char *fmt, ...)
+{
+	const char *reason;
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	reason = arena_strdup(a, text);
+	free(text);
+	for (size_t i = 0; i < f->n; i++)
+		if (strcmp(f->at[i].flag, flag) == 0) {
+			f->at[i].reason = arena_printf(a, "%s; %s", f->at[i].reason, reason);
+			return;
+		}
+	if (f->n < FLAGS_MAX)
+		f->at[f->n++] = (struct trial_flag){ .flag = flag, .reason = reason };
+}
+
+static int64_t moved(const struct io_bytes *from, const struct io_bytes *to)
+{
+	return to->read - from->read + to->written - from->written;
+}
+
+void flags_foreign(struct flags *f, struct arena *a, const struct trial_io *io)
+{
+	char size[SIZE_TEXT], size2[SIZE_TEXT];
+	int64_t idle, beside, read;
+
+	if (io->is_shared || !io->before_run.is_known || !io->after_run.is_known)
+		return;
+	idle = io->before_settle.is_known ? moved(&io->before_settle.target, &io->before_run.target) : 0;
+	if (idle > IDLE_LIMIT_BYTES)
+		flag_add(f, a, "disturbed", "%s moved on the target while nothing of ours ran", size_format(idle, size));
+	beside = moved(&io->before_run.disk, &io->after_run.disk) - moved(&io->before_run.target, &io->after_run.target);
+	if (beside > IDLE_LIMIT_BYTES)
+		flag_add(f, a, "disturbed", "%s moved on the rest of the disk", size_format(beside, size));
+	read = io->after_run.target.read - io->before_run.target.read;
+	if (read > io->tools_read_bytes + io->tools_read_bytes / 2 + EXCESS_LIMIT_BYTES)
+		flag_add(f, a, "disturbed", "%s were read from the target, %s of them by our tools", size_format(read, size),
+		         size_format(io->tools_read_bytes, size2));
+}
+
+void flags_cached(struct flags *f, struct arena *a, const struct trial_io *io, bool reads, const struct measured *m, size_t n,
+                  int64_t elapsed_ns)
+{
+	char size[SIZE_TEXT], size2[SIZE_TEXT];
+	double fastest = 0;
+	int64_t claimed, read = io->after_run.target.read - io->before_run.target.read;
+
+	if (!reads || !io->before_run.is_known || !io->after_run.is_known)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(m[i].unit, "B/s") == 0 && m[i].value > fastest)
+			fastest = m[i].value;
+	if (fastest * (double)elapsed_ns / 1e9 > (double)(INT64_C(1) << 60))
+		return;
+	claimed = (int64_t)(fastest * (double)elapsed_ns / 1e9) / MIB * MIB;
+	if (claimed >= MIB && read < claimed / 2)
+		flag_add(f, a, "cached", "the device moved %s for about %s read", size_format(read, size), size_format(claimed, size2));
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Work directories from the worker's side; see workplace.h.  The worker itself neither makes nor removes anything in there:
+ * the helper does, or after a crash a child that becomes the submitter first.
+ */
+#include "daemon/worker/workplace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/worker/helper.h"
+#include "daemon/worker/room.h"
+#include "daemon/worker/spawn.h"
+#include "daemon/worker/undo.h"
+#include "daemon/worker/workdir.h"
+
+static bool has_files(const struct worker *w)
+{
+	return w->claimed.kind == TARGET_DIRECTORY || w->claimed.mount_fd >= 0;
+}
+
+void workplace_path(const struct worker *w, char ret[WORKPLACE_PATH])
+{
+	snprintf(ret, WORKPLACE_PATH, "%s/iosweep-%lld", has_files(w) ? "/target" : "/tmp", (long long)w->sweep_id);
+}
+
+static int journal_note(struct worker *w, struct err *e)
+{
+	char path[600];
+
+	if (w->claimed.kind != TARGET_DIRECTORY || w->is_directory_noted)
+		return 0;
+	snprintf(path, sizeof(path), "%s/iosweep-%lld", w->claimed.directory, (long long)w->sweep_id);
+	if (undo_save(w, STEP_CLAIM, "directory", path, "", e) < 0)
+		return -1;
+	w->is_directory_noted = true;
+	return 0;
+}
+
+int workplace_open(struct worker *w, struct err *e)
+{
+	char path[WORKPLACE_PATH];
+
+	workplace_path(w, path);
+	if (journal_note(w, e) < 0 || room_target_grant(w, e) < 0)
+		return -1;
+	return helper_make_dir(w->helper, path, e);
+}
+
+int workplace_check(const struct worker *w, struct err *e)
+{
+	char path[WORKPLACE_PATH], full[sizeof(w->room) + WORKPLACE_PATH];
+	struct stat st;
+
+	workplace_path(w, path);
+	snprintf(full, sizeof(full), "%s%s", w->room, path);
+	if (fstatat(AT_FDCWD, full, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(e, errno, "look at the work directory '%s'", path);
+	if (!S_ISDIR(st.st_mode))
+		return err_set(e, ERR_REFUSED, "the work directory '%s' is no directory any more", path);
+	if (has_files(w) && st.st_dev != w->claimed.mount_dev)
+		return err_set(e, ERR_REFUSED, "the work directory '%s' lies on device %u:%u, not on the target (%u:%u)", path,
+		               major(st.st_dev), minor(st.st_dev), major(w->claimed.mount_dev), minor(w->claimed.mount_dev));
+	return 0;
+}
+
+int workplace_close(struct worker *w, struct err *e)
+{
+	char path[WORKPLACE_PATH];
+
+	workplace_path(w, path);
+	return helper_remove_dir(w->helper, path, e);
+}
+
+/* The entry names a directory that the configuration offers, and in it a name that only iosweep makes. */
+static bool path_is_ours(const struct worker *w, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL || !text_starts(slash, "/iosweep-"))
+		return false;
+	for (size_t i = 0; i < w->config->n_directories; i++) {
+		const char *offered = w->config->directories[i].path;
+
+		if (strlen(offered) == (size_t)(slash - path) && text_starts(path, offered))
+			return true;
+	}
+	return false;
+}
+
+int workplace_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
+{
+	struct tool_identity as = w->submitter;
+	int status;
+	pid_t pid;
+
+	*ret_dropped = NULL;
+	if (access(u->object, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	if (!path_is_ours(w, u->object)) {
+		*ret_dropped = "the configuration does not offer that directory any more";
+		return 0;
+	}
+	as.room = NULL;
+	as.cgroup_fd = -1;
+	pid = fork();
+	if (pid < 0)
+		return err_sys(e, errno, "start a child");
+	if (pid == 0)
+		_exit(spawn_become(&as) < 0 || workdir_remove(u->object, NULL) < 0);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return status == 0 ? 0 : err_set(e, ERR_SYSTEM, "cannot remove '%s' as user %u", u->object, (unsigned)as.uid);
+}

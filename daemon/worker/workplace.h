@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The work directory of a workload's trials: below the target, made, owned and emptied by the submitter.
+ */
+#ifndef IOSWEEP_WORKPLACE_H
+#define IOSWEEP_WORKPLACE_H
+
+#include "daemon/worker/context.h"
+
+#define WORKPLACE_PATH 128
+
+/* Where it is, as the tools see it: "/target/iosweep-12", or below /tmp for raw workloads on a device without filesystem. */
+void workplace_path(const struct worker *w, char ret[WORKPLACE_PATH]);
+
+/* Makes it anew, empty.  On a directory target the journal knows of it first. */
+int workplace_open(struct worker *w, struct err *e);
+/* Asked before anything is written: it must lie on the device of the cell, ERR_REFUSED otherwise. */
+int workplace_check(const struct worker *w, struct err *e);
+/* Removes it with all that is in it. */
+int workplace_close(struct worker *w, struct err *e);
+
+#endif
