@@ -54,6 +54,7 @@ struct worker {
 	struct store *store;
 	int64_t sweep_id;
 	struct sweep sweep;
+	struct registry *registry;/* owned: the definitions that the plan names */
 	struct plan *plan;
 	struct matrix *matrix;
 	struct sweep_workload *workloads;
@@ -79,6 +80,7 @@ struct worker {
 	                          * leave alone what the next cell's run sets or overwrites anyway (worker.c sets it) */
 
 	struct claimed claimed;
+	int64_t environment_id;  /* sweep.c: of the last cell; 0: not collected yet */
 	struct tunables *tunables; /* owned by tunable.c: what was found before the first change; NULL before that */
 	char *step_detail;       /* owned: what the step just run wants kept in step_run.detail; steps.c takes it (TAKE) */
 	const struct cell *cell; /* the current one */

@@ -135,8 +135,8 @@ static int helper_ask(struct helper *h, const char *what, int64_t limit_ns, stru
 	status = (int)frame_number(&r);
 	if (status != ERR_NONE) {
 		a = arena_new();
-		err_set(e, status > 0 && status < ERR_N_KINDS ? (enum err_kind)status : ERR_TOOL, "%.900s", frame_string(&r, a));
-		return -1;
+		/* A full target is a tool's trouble; ERR_NO_SPACE would mean the store. */
+		return err_set(e, status == ERR_REFUSED ? ERR_REFUSED : ERR_TOOL, "%.900s", frame_string(&r, a));
 	}
 	*ret = r;
 	return 0;

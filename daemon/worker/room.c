@@ -160,10 +160,11 @@ int room_make(struct worker *w, struct err *e)
 	char path[300];
 	int n = snprintf(w->room, sizeof(w->room), "%s/room", w->config->state);
 
-	if (n >= (int)sizeof(w->room) - 1)
+	if (n >= (int)sizeof(w->private_dir) - 8)
 		return err_set(e, ERR_USAGE, "the path of the state directory '%.60s...' is too long", w->config->state);
 	snprintf(w->target_dir, sizeof(w->target_dir), "%s/target", w->room);
 	snprintf(w->device_dir, sizeof(w->device_dir), "%s/dev", w->room);
+	snprintf(w->private_dir, sizeof(w->private_dir), "%.247s/dev", w->room); /* where target.c makes its node */
 	if (namespace_check(w, e) < 0 || tmpfs_mount(w->room, MS_NODEV, "mode=0755,size=1m", e) < 0)
 		return -1;
 	/* Unbindable: the clone of the directory that it lies in leaves it out.  mount_namespaces(7). */
