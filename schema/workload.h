@@ -18,6 +18,8 @@ struct workload_param {
 	const char *value;
 };
 
+/* prepare and cleanup once per cell; before, run and after for every trial.  before comes ahead of the sync and the dropping
+ * of caches; only run is measured.  All steps start in ${dir}. */
 enum workload_phase { PHASE_PREPARE, PHASE_BEFORE, PHASE_RUN, PHASE_AFTER, PHASE_CLEANUP, N_PHASES };
 const char *phase_name(enum workload_phase phase);
 
@@ -115,7 +117,7 @@ struct expansion {
  * ${size} is the parameter as given (a relative size in bytes); ${size:B} ${size:KiB} ${size:MiB} ${size:GiB} a whole number
  * of that unit (a relative size is rounded up, any other must fit); ${size:plain} bytes if it is relative or ends with
  * "iB", else the text as it is; ${size/bs} how many of one fit into the other, rounded
- * up.  Values of parameters may hold ${...} themselves.  Whole words: "${@options}" becomes the words of more-params for
+ * up; ${time:s} a duration in seconds; ${fresh-data=trial} "yes" or "no".  Values of parameters may hold ${...} themselves.  Whole words: "${@options}" becomes the words of more-params for
  * each parameter under it; "${@name}" the words of the parameter's value, split at blanks with quotes honoured;
  * "${?name:WORD}" WORD if the parameter is neither empty nor "no", else no word; "${!name:WORD}" the opposite. */
 int workload_expand(const struct workload_step *step, const struct expansion *x, struct arena *a, char ***ret_argv,

@@ -84,6 +84,31 @@ static int unit_expand(const struct expansion *x, const char *name, const char *
 	return err_set(e, ERR_USAGE, "'${%s:%s}': the unit must be B, KiB, MiB, GiB or sectors", name, unit);
 }
 
+/* "${duration:s}": whole seconds, rounded up. */
+static int seconds_expand(const struct expansion *x, const char *name, struct text *out, struct err *e)
+{
+	const char *value = param_find(x, name);
+	int64_t ns;
+
+	if (value == NULL)
+		return err_set(e, ERR_USAGE, "'${%s:s}': there is no parameter '%s'", name, name);
+	if (duration_parse(value, &ns, e) < 0)
+		return err_in(e, "parameter '%s'", name);
+	text_printf(out, "%lld", (long long)((ns + 999999999) / 1000000000));
+	return 0;
+}
+
+/* "${fresh-data=trial}": yes or no. */
+static int equal_expand(const struct expansion *x, const char *name, const char *want, struct text *out, struct err *e)
+{
+	const char *value = param_find(x, name);
+
+	if (value == NULL)
+		return err_set(e, ERR_USAGE, "'${%s=%s}': there is no parameter '%s'", name, want, name);
+	text_add(out, strcmp(value, want) == 0 ? "yes" : "no");
+	return 0;
+}
+
 /* "${size/bs}" */
 static int quotient_expand(const struct expansion *x, const char *name, const char *by, struct text *out, struct err *e)
 {
@@ -139,7 +164,7 @@ static int param_expand(const struct expansion *x, const char *name, int depth, 
 static int name_expand(const char *name, const struct expansion *x, int depth, struct text *out, struct err *e)
 {
 	AUTO_FREE char *left = xstrdup(name);
-	char *mark = strpbrk(left, ":/"), kind;
+	char *mark = strpbrk(left, ":/="), kind;
 	bool is_known;
 
 	if (builtin_expand(x, name, out, &is_known, e) < 0)
@@ -150,7 +175,13 @@ static int name_expand(const char *name, const struct expansion *x, int depth, s
 		return param_expand(x, name, depth, out, e);
 	kind = *mark;
 	*mark = '\0';
-	return kind == ':' ? unit_expand(x, left, mark + 1, out, e) : quotient_expand(x, left, mark + 1, out, e);
+	if (kind == '=')
+		return equal_expand(x, left, mark + 1, out, e);
+	if (kind == '/')
+		return quotient_expand(x, left, mark + 1, out, e);
+	if (strcmp(mark + 1, "s") == 0)
+		return seconds_expand(x, left, out, e);
+	return unit_expand(x, left, mark + 1, out, e);
 }
 
 static int text_expand(const char *s, const struct expansion *x, int depth, struct text *out, struct err *e)
