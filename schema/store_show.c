@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * One sweep for `show`: its cells with settings and results, or its trials with what they measured.  Each list is two
- * or three queries over the sweep's cells, merged by cell; a sweep of 1,000 cells takes some milliseconds, however
- * large the store is.
+ * One sweep for `show`: its cells with settings and results, or its trials with what they measured.  Settings and results
+ * are read cell by cell as numbers, and the few texts behind them (spellings, metrics) are looked up once each: a
+ * sweep of 1,000 cells takes some milliseconds, however large the store is.  Trials are in store_show_trials.c.
  */
-#include "schema/store_internal.h"
+#include "schema/store_texts.h"
 
 #include <string.h>
-
-/* The metric as it is shown, "dd-read.throughput{4KiB}": x is metric, w sweep_workload. */
-#define METRIC_KEY "w.name || '.' || x.name || CASE x.label WHEN '' THEN '' ELSE '{' || x.label || '}' END"
-
-static enum better better_of(const char *name)
-{
-	for (enum better b = BETTER_HIGHER; b < BETTER_NEITHER; b++)
-		if (strcmp(better_name(b), name) == 0)
-			return b;
-	return BETTER_NEITHER;
-}
 
 /* ---- cells ---- */
 
@@ -51,201 +40,135 @@ static int cells_read(struct store *s, int64_t sweep_id, struct arena *a, struct
 	return rc;
 }
 
-/* The next cell, from *i on, that a row of the same order belongs to. */
-static struct shown_cell *cell_seek(struct cells *cells, size_t *i, int64_t id)
+static int value_compare(const void *a, const void *b)
 {
-	while (*i < cells->n && cells->at[*i].id != id)
-		++*i;
-	return *i < cells->n ? &cells->at[*i] : NULL;
+	const struct shown_value *x = a, *y = b;
+
+	return strcmp(x->axis, y->axis);
 }
 
-/* One value for each axis of the cells; the rows of a cell follow each other, as room is made for all of them. */
-static int values_read(struct store *s, int64_t sweep_id, struct arena *a, struct cells *cells, struct err *e)
+/* The settings of one cell, sorted by axis. */
+static int values_read(struct texts *t, struct shown_cell *c, struct err *e)
 {
+	static const char *const verdicts[] = { "", "confirmed", "implied", "unconfirmed", "contradicted" };
 	AUTO_STATEMENT struct statement *st = NULL;
-	size_t i = 0;
+	struct shown_value at[2 * CELL_SETTINGS_MAX]; /* those of the plan, and those found to matter */
+	size_t n = 0;
 	int rc;
 
-	if (statement_open(s, &st, e,
-	                   "SELECT c.id, x.name, v.requested, v.value, v.effective, v.verdict, "
-	                   "(SELECT count(*) FROM cell_setting n WHERE n.cell_id = c.id) "
-	                   "FROM cell c JOIN cell_value v ON v.cell_id = c.id JOIN axis x ON x.id = v.axis_id "
-	                   "WHERE c.sweep_id = ? ORDER BY c.position, c.id, x.name", "i", sweep_id) < 0)
+	if (statement_open(t->s, &st, e,
+	                   "SELECT x.name, s.requested, s.value, s.effective, s.verdict FROM cell_setting s "
+	                   "JOIN axis x ON x.id = s.axis_id WHERE s.cell_id = ?", "i", c->id) < 0)
 		return -1;
-	while ((rc = statement_next(st, e)) > 0) {
-		struct shown_cell *c = cell_seek(cells, &i, column_int(st, 0));
+	while ((rc = statement_next(st, e)) > 0 && n < ARRAY_SIZE(at)) {
+		struct shown_value *v = &at[n++];
+		size_t verdict = (size_t)column_int(st, 4);
 
-		if (c == NULL)
-			break;
-		if (c->values == NULL)
-			c->values = arena_array(a, (size_t)column_int(st, 6), sizeof(*c->values));
-		c->values[c->n_values++] = (struct shown_value){
-			.axis = column_text(st, 1, a),
-			.requested = column_text(st, 2, a),
-			.value = column_text(st, 3, a),
-			.effective = column_is_null(st, 4) ? NULL : column_text(st, 4, a),
-			.verdict = column_text(st, 5, a),
-		};
+		*v = (struct shown_value){ .axis = column_text(st, 0, t->a), .verdict = verdicts[verdict % ARRAY_SIZE(verdicts)] };
+		if (texts_spelling(t, column_int(st, 1), &v->requested, e) < 0 || texts_spelling(t, column_int(st, 2), &v->value, e) < 0 ||
+		    texts_spelling(t, column_int(st, 3), &v->effective, e) < 0)
+			return -1;
 	}
-	return rc < 0 ? -1 : 0;
+	if (rc < 0)
+		return -1;
+	qsort(at, n, sizeof(*at), value_compare);
+	c->values = rows_keep(t->a, at, n, sizeof(*at));
+	c->n_values = n;
+	return 0;
 }
 
-static int results_read(struct store *s, int64_t sweep_id, struct arena *a, struct cells *cells, struct err *e)
+/* A result with the place of its metric. */
+struct placed {
+	struct shown_result result;
+	int64_t order;
+};
+
+static int placed_compare(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int placed_read(struct texts *t, int64_t cell_id, struct placed **at, size_t *n, size_t *cap, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
-	size_t i = 0;
 	int rc;
 
-	if (statement_open(s, &st, e,
-	                   "SELECT c.id, " METRIC_KEY ", r.value, r.min, r.max, r.n, r.left_out, r.trial_id, x.unit, r.flags, "
-	                   "x.better, (SELECT count(*) FROM result n WHERE n.cell_id = c.id) "
-	                   "FROM cell c JOIN result r ON r.cell_id = c.id JOIN metric x ON x.id = r.metric_id "
-	                   "JOIN sweep_workload w ON w.sweep_id = c.sweep_id AND w.workload_id = x.workload_id "
-	                   "WHERE c.sweep_id = ? ORDER BY c.position, c.id, w.position, x.id", "i", sweep_id) < 0)
+	if (statement_open(t->s, &st, e,
+	                   "SELECT metric_id, value, min, max, n, left_out, trial_id, flags FROM result WHERE cell_id = ?", "i",
+	                   cell_id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
-		struct shown_cell *c = cell_seek(cells, &i, column_int(st, 0));
+		const struct shown_metric *m = texts_metric(t, column_int(st, 0));
 
-		if (c == NULL)
-			break;
-		if (c->results == NULL)
-			c->results = arena_array(a, (size_t)column_int(st, 11), sizeof(*c->results));
-		c->results[c->n_results++] = (struct shown_result){
-			.key = column_text(st, 1, a),
-			.value = column_real(st, 2),
-			.min = column_real(st, 3),
-			.max = column_real(st, 4),
-			.n = column_int(st, 5),
-			.left_out = column_int(st, 6),
-			.trial_id = column_int(st, 7),
-			.unit = column_text(st, 8, a),
-			.flags = column_text(st, 9, a),
-			.better = better_of(column_borrow(st, 10)),
+		if (m == NULL) /* not of a workload of this sweep */
+			continue;
+		ARRAY_GROW(*at, *n, *cap);
+		(*at)[(*n)++] = (struct placed){
+			.order = m->order,
+			.result = {
+				.key = m->key,
+				.value = column_real(st, 1),
+				.min = column_real(st, 2),
+				.max = column_real(st, 3),
+				.n = column_int(st, 4),
+				.left_out = column_int(st, 5),
+				.trial_id = column_int(st, 6),
+				.unit = m->unit,
+				.flags = column_text(st, 7, t->a),
+				.better = m->better,
+			},
 		};
 	}
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
-static int sweep_cells_read(struct store *s, int64_t sweep_id, struct arena *a, struct cells *cells, struct err *e)
+/* Settings and results of all cells; the array of results is used again for each. */
+static int cells_fill(struct texts *t, struct cells *cells, struct err *e)
 {
-	if (cells_read(s, sweep_id, a, cells, e) < 0 || values_read(s, sweep_id, a, cells, e) < 0)
+	AUTO_FREE struct placed *at = NULL;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < cells->n; i++) {
+		struct shown_cell *c = &cells->at[i];
+		size_t n = 0;
+
+		if (values_read(t, c, e) < 0 || placed_read(t, c->id, &at, &n, &cap, e) < 0)
+			return -1;
+		if (n > 1)
+			qsort(at, n, sizeof(*at), placed_compare);
+		c->results = arena_array(t->a, n, sizeof(*c->results));
+		c->n_results = n;
+		for (size_t k = 0; k < n; k++)
+			c->results[k] = at[k].result;
+	}
+	return 0;
+}
+
+static int sweep_cells_read(struct texts *t, int64_t sweep_id, struct cells *cells, struct err *e)
+{
+	if (cells_read(t->s, sweep_id, t->a, cells, e) < 0 || texts_metrics_read(t, sweep_id, e) < 0)
 		return -1;
-	return results_read(s, sweep_id, a, cells, e);
+	return cells_fill(t, cells, e);
 }
 
 int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct shown_cell **ret, size_t *ret_n,
                      struct err *e)
 {
+	struct texts t = { .s = s, .a = a };
 	struct cells cells = { 0 };
 	int rc;
 
-	if (store_begin(s, e) < 0) /* one snapshot for the three queries */
+	if (store_begin(s, e) < 0) /* one snapshot for all queries */
 		return -1;
-	rc = store_finish(s, sweep_cells_read(s, sweep_id, a, &cells, e), e);
+	rc = store_finish(s, sweep_cells_read(&t, sweep_id, &cells, e), e);
 	if (rc == 0) {
 		*ret = rows_keep(a, cells.at, cells.n, sizeof(*cells.at));
 		*ret_n = cells.n;
 	}
 	free(cells.at);
+	texts_done(&t);
 	return rc;
 }
 
-/* ---- trials ---- */
-
-struct trials {
-	struct shown_trial *at; /* owned; by id */
-	size_t n, cap;
-};
-
-/* Flags of the trial itself, and, if it is good, those that the cell's results have: blank-separated, sorted. */
-#define TRIAL_FLAGS \
-	"(SELECT group_concat(flag, ' ') FROM (SELECT flag FROM trial_flag WHERE trial_id = t.id " \
-	"UNION SELECT f.flag FROM result_flag f JOIN metric x ON x.id = f.metric_id " \
-	"WHERE f.cell_id = t.cell_id AND x.workload_id = t.workload_id AND t.state = 'ok' ORDER BY 1))"
-
-static int trials_read(struct store *s, int64_t sweep_id, struct arena *a, struct trials *ret, struct err *e)
-{
-	AUTO_STATEMENT struct statement *st = NULL;
-	int rc;
-
-	if (statement_open(s, &st, e,
-	                   "SELECT t.id, t.cell_id, w.name, t.state, t.reason, " TRIAL_FLAGS ", t.repetition, "
-	                   "coalesce(t.exit_status, -1), t.exit_signal, t.started_ms, t.elapsed_ns, t.user_ns, t.system_ns, "
-	                   "t.read_bytes, t.written_bytes FROM cell c JOIN trial t ON t.cell_id = c.id "
-	                   "JOIN sweep_workload w ON w.sweep_id = c.sweep_id AND w.workload_id = t.workload_id "
-	                   "WHERE c.sweep_id = ? ORDER BY t.id", "i", sweep_id) < 0)
-		return -1;
-	while ((rc = statement_next(st, e)) > 0) {
-		ARRAY_GROW(ret->at, ret->n, ret->cap);
-		ret->at[ret->n++] = (struct shown_trial){
-			.id = column_int(st, 0),
-			.cell_id = column_int(st, 1),
-			.workload = column_text(st, 2, a),
-			.state = column_text(st, 3, a),
-			.reason = column_text(st, 4, a),
-			.flags = column_text(st, 5, a),
-			.repetition = (int)column_int(st, 6),
-			.exit_status = (int)column_int(st, 7),
-			.exit_signal = (int)column_int(st, 8),
-			.started_ms = column_int(st, 9),
-			.elapsed_ns = column_int(st, 10),
-			.user_ns = column_int(st, 11),
-			.system_ns = column_int(st, 12),
-			.read_bytes = column_int(st, 13),
-			.written_bytes = column_int(st, 14),
-		};
-	}
-	return rc;
-}
-
-/* Measurements lie by cell; they are sorted by trial here, so that each is found going forward. */
-static int measurements_read(struct store *s, int64_t sweep_id, struct arena *a, struct trials *trials, struct err *e)
-{
-	AUTO_STATEMENT struct statement *st = NULL;
-	size_t i = 0;
-	int rc;
-
-	if (statement_open(s, &st, e,
-	                   "SELECT m.trial_id, " METRIC_KEY ", x.unit, m.value, count(*) OVER (PARTITION BY m.trial_id) "
-	                   "FROM cell c JOIN measurement m ON m.cell_id = c.id JOIN metric x ON x.id = m.metric_id "
-	                   "JOIN sweep_workload w ON w.sweep_id = c.sweep_id AND w.workload_id = x.workload_id "
-	                   "WHERE c.sweep_id = ? ORDER BY m.trial_id, x.id", "i", sweep_id) < 0)
-		return -1;
-	while ((rc = statement_next(st, e)) > 0) {
-		struct shown_trial *t;
-
-		while (i < trials->n && trials->at[i].id != column_int(st, 0))
-			i++;
-		if (i == trials->n)
-			break;
-		t = &trials->at[i];
-		if (t->measured == NULL)
-			t->measured = arena_array(a, (size_t)column_int(st, 4), sizeof(*t->measured));
-		t->measured[t->n_measured++] = (struct shown_measurement){
-			.key = column_text(st, 1, a),
-			.unit = column_text(st, 2, a),
-			.value = column_real(st, 3),
-		};
-	}
-	return rc < 0 ? -1 : 0;
-}
-
-int store_show_trials(struct store *s, int64_t sweep_id, struct arena *a, struct shown_trial **ret, size_t *ret_n,
-                      struct err *e)
-{
-	struct trials trials = { 0 };
-	int rc;
-
-	if (store_begin(s, e) < 0)
-		return -1;
-	rc = trials_read(s, sweep_id, a, &trials, e);
-	if (rc == 0)
-		rc = measurements_read(s, sweep_id, a, &trials, e);
-	rc = store_finish(s, rc, e);
-	if (rc == 0) {
-		*ret = rows_keep(a, trials.at, trials.n, sizeof(*trials.at));
-		*ret_n = trials.n;
-	}
-	free(trials.at);
-	return rc;
-}
