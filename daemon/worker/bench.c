@@ -4,27 +4,35 @@
  */
 #include "daemon/worker/bench.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/worker/fault.h"
 #include "daemon/worker/workplace.h"
 
-#define COPIES_MAX 1024
+#define RETRY_MS 100
 #define SERVER_GRACE_NS (30 * INT64_C(1000000000)) /* a database writes its checkpoint */
 
-static const char *param_of_cell(const struct worker *w, const char *workload, const char *param)
+/* The parameter that an axis WORKLOAD.PARAM of the cell sets, or NULL. */
+static const char *setting_param(const struct setting *s, const char *workload)
 {
 	size_t n = strlen(workload);
 
-	for (size_t i = 0; i < w->cell->n; i++) {
-		const struct setting *s = &w->cell->at[i];
+	if (s->def != &axis_workload || strncmp(s->axis, workload, n) != 0 || s->axis[n] != '.' ||
+	    strcmp(s->value, KERNEL_DEFAULT) == 0)
+		return NULL;
+	return s->axis + n + 1;
+}
 
-		if (s->def == &axis_workload && strncmp(s->axis, workload, n) == 0 && s->axis[n] == '.' &&
-		    strcmp(s->axis + n + 1, param) == 0 && strcmp(s->value, KERNEL_DEFAULT) != 0)
-			return s->value;
-	}
-	return NULL;
+static void param_set(struct bench *b, const char *name, const char *value)
+{
+	for (size_t i = 0; i < b->n_params; i++)
+		if (strcmp(b->params[i].name, name) == 0) {
+			b->params[i].value = value;
+			return;
+		}
+	b->params[b->n_params++] = (struct workload_param){ name, value }; /* one that only more-params takes */
 }
 
 void bench_init(struct bench *b, struct worker *w, size_t workload, struct arena *a)
@@ -32,13 +40,14 @@ void bench_init(struct bench *b, struct worker *w, size_t workload, struct arena
 	const struct sweep_workload *def = &w->workloads[workload];
 
 	*b = (struct bench){ .w = w, .workload = workload, .def = def, .n_params = def->n_params };
-	b->params = arena_array(a, def->n_params, sizeof(*b->params));
-	for (size_t i = 0; i < def->n_params; i++) {
-		const char *value = param_of_cell(w, def->name, def->params[i].name);
+	b->params = arena_array(a, def->n_params + w->cell->n, sizeof(*b->params));
+	if (def->n_params > 0)
+		memcpy(b->params, def->params, def->n_params * sizeof(*b->params));
+	for (size_t i = 0; i < w->cell->n; i++) {
+		const char *name = setting_param(&w->cell->at[i], def->name);
 
-		b->params[i] = def->params[i];
-		if (value != NULL)
-			b->params[i].value = value;
+		if (name != NULL)
+			param_set(b, name, w->cell->at[i].value);
 	}
 }
 
@@ -53,22 +62,6 @@ static void expansion_fill(const struct bench *b, int repetition, char dir[WORKP
 		.dir = dir, .device = node != NULL ? device : NULL, .ram_bytes = b->w->ram_bytes, .copy = 1, .copies = 1,
 		.repetition = repetition, .params = b->params, .n_params = b->n_params,
 	};
-}
-
-static int copies_of(const struct workload_step *step, const struct expansion *x, struct arena *a, int *ret, struct err *e)
-{
-	const char *text;
-	int64_t n;
-
-	*ret = 1;
-	if (step->copies == NULL)
-		return 0;
-	if (workload_expand_text(step->copies, x, a, &text, e) < 0)
-		return -1;
-	if (integer_parse(text, 1, COPIES_MAX, &n) < 0)
-		return err_set(e, ERR_USAGE, "copies '%s' is not a number from 1 to %d", text, COPIES_MAX);
-	*ret = (int)n;
-	return 0;
 }
 
 /* Names of captures: "run", then "run.2" for the next program of the phase. */
@@ -142,6 +135,56 @@ static int step_tools_run(struct bench *b, enum workload_phase phase, const stru
 	return rc;
 }
 
+static void end_merge(struct phase_end *p, const struct phase_end *own)
+{
+	p->elapsed_ns += own->elapsed_ns;
+	p->user_ns += own->user_ns;
+	p->system_ns += own->system_ns;
+	p->tools_read_bytes += own->tools_read_bytes;
+}
+
+/* A server that has ended by itself is a failure, with its last words. */
+static int servers_check(struct bench *b, struct err *e)
+{
+	for (size_t i = 0; i < b->n_servers; i++) {
+		AUTO_TEXT struct text what = { 0 };
+		struct tool_end end;
+
+		if (tool_server_is_running(b->servers[i].at))
+			continue;
+		tool_server_stop(b->servers[i].at, SERVER_GRACE_NS, &end);
+		b->servers[i] = b->servers[--b->n_servers];
+		tool_end_describe(&end, "the server", &what);
+		tool_end_done(&end);
+		return err_set(e, ERR_TOOL, "%s", text_str(&what));
+	}
+	return 0;
+}
+
+/* Again and again until it ends well: how a definition waits for its server. */
+static int step_retry(struct bench *b, enum workload_phase phase, const struct tool *tools, int copies, struct arena *a,
+                      struct phase_end *p, struct err *e)
+{
+	int64_t deadline_ns = clock_ns() + tools[0].timeout_ns;
+	struct pollfd cancel = { .fd = b->w->tools.cancel_fd, .events = POLLIN };
+
+	for (;;) {
+		struct phase_end own = { 0 };
+		int rc = step_tools_run(b, phase, tools, copies, a, &own, e);
+
+		if (rc == 0 && own.exit_status == 0 && own.exit_signal == 0) {
+			end_merge(p, &own);
+			return 0;
+		}
+		if ((rc < 0 && e->kind != ERR_TOOL) || servers_check(b, e) < 0)
+			return -1;
+		if (clock_ns() > deadline_ns)
+			return err_set(e, ERR_TIMEOUT, "'%s' did not end well within its time-out", tools[0].argv[0]);
+		if (poll(&cancel, 1, RETRY_MS) > 0)
+			return err_set(e, ERR_CANCELLED, "asked to stop");
+	}
+}
+
 static int step_run(struct bench *b, enum workload_phase phase, const struct workload_step *step, int repetition,
                     struct arena *a, struct phase_end *p, struct err *e)
 {
@@ -149,11 +192,14 @@ static int step_run(struct bench *b, enum workload_phase phase, const struct wor
 	struct expansion x;
 	struct tool *tools;
 	char **argv;
+	bool is_wanted;
 	int copies;
 
 	expansion_fill(b, repetition, dir, &x);
-	if (copies_of(step, &x, a, &copies, e) < 0)
+	if (workload_step_wanted(step, &x, &is_wanted, e) < 0 || workload_copies(step, &x, &copies, e) < 0)
 		return -1;
+	if (!is_wanted)
+		return 0;
 	tools = arena_array(a, (size_t)copies, sizeof(*tools));
 	x.copies = copies;
 	for (int i = 0; i < copies; i++) {
@@ -162,10 +208,13 @@ static int step_run(struct bench *b, enum workload_phase phase, const struct wor
 			return -1;
 		tools[i] = (struct tool){
 			.argv = argv, .dir = dir, .timeout_ns = step->timeout_ns > 0 ? step->timeout_ns : b->w->plan->timeout_ns,
+			.discard = step->discard, .stop_signal = step->stop_signal,
 		};
 	}
 	if (step->background)
 		return server_start(b, phase, &tools[0], e);
+	if (step->retry)
+		return step_retry(b, phase, tools, copies, a, p, e);
 	return step_tools_run(b, phase, tools, copies, a, p, e);
 }
 
@@ -174,6 +223,8 @@ int bench_phase(struct bench *b, enum workload_phase phase, int repetition, stru
 {
 	const struct workload *def = b->def->definition;
 
+	if (servers_check(b, e) < 0)
+		return -1;
 	for (size_t i = 0; i < def->n_steps[phase]; i++) {
 		const struct workload_step *step = &def->steps[phase][i];
 		struct err own = { 0 };

@@ -189,7 +189,7 @@ static int outcome_read(struct frame_reader *r, struct arena *a, struct outcome 
 	struct outcome o = { 0 };
 	int64_t state = frame_number(r);
 
-	if (state < EXTRACT_OK || state > EXTRACT_AMBIGUOUS)
+	if (state < EXTRACT_OK || state > EXTRACT_PARTIAL)
 		r->is_bad = true;
 	o.state = r->is_bad ? EXTRACT_UNPARSABLE : (enum extract_state)state;
 	o.reason = frame_string(r, a);

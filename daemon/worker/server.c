@@ -19,6 +19,7 @@ struct tool_server {
 	struct spawned at;
 	int out_fd, err_fd; /* owned */
 	size_t keep;
+	int stop_signal;
 };
 
 static void server_free(struct tool_server *s)
@@ -38,7 +39,8 @@ int tool_server_start(const struct tool_env *env, const struct tool_identity *as
 	struct tool_server *s = xcalloc(1, sizeof(*s));
 
 	(void)env;
-	*s = (struct tool_server){ .at.pidfd = -1, .keep = tool->keep > 0 ? tool->keep : TOOL_KEEP };
+	*s = (struct tool_server){ .at.pidfd = -1, .keep = tool->keep > 0 ? tool->keep : TOOL_KEEP,
+	                           .stop_signal = tool->stop_signal != 0 ? tool->stop_signal : SIGTERM };
 	s->out_fd = memfd_create("stdout", MFD_CLOEXEC);
 	s->err_fd = memfd_create("stderr", MFD_CLOEXEC);
 	if (s->out_fd < 0 || s->err_fd < 0) {
@@ -87,6 +89,11 @@ static bool server_wait(const struct tool_server *s, int64_t limit_ns)
 	}
 }
 
+bool tool_server_is_running(const struct tool_server *server)
+{
+	return !server_wait(server, 0);
+}
+
 int tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_end *ret)
 {
 	struct rusage use = { 0 };
@@ -94,7 +101,7 @@ int tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_e
 
 	*ret = (struct tool_end){ .exit_status = -1 };
 	strays_spare_no_more(server->at.pid);
-	kill(server->at.pid, SIGTERM);
+	kill(server->at.pid, server->stop_signal);
 	if (!server_wait(server, grace_ns)) {
 		kill(-server->at.pid, SIGKILL);
 		rc = server_wait(server, STRAYS_WAIT_NS) ? 0 : -1;

@@ -41,6 +41,8 @@ struct tool {
 	const char *dir;        /* working directory; NULL: / */
 	int64_t timeout_ns;     /* 0: TOOL_TIMEOUT_NS */
 	size_t keep;            /* bytes of each stream to keep; 0: TOOL_KEEP */
+	bool discard;           /* standard output goes to /dev/null, not through a pipe */
+	int stop_signal;        /* a server: what asks it to end; 0: SIGTERM */
 };
 #define TOOL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define TOOL_TIMEOUT_NS (600 * INT64_C(1000000000))
@@ -76,6 +78,8 @@ int tool_must(const struct tool_env *env, struct text *ret_out, struct err *e, c
 struct tool_server;
 int tool_server_start(const struct tool_env *env, const struct tool_identity *as, const struct tool *tool,
                       struct tool_server **ret, struct err *e);
+/* False once it has ended by itself; tool_server_stop tells how. */
+bool tool_server_is_running(const struct tool_server *server);
 int tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_end *ret);
 
 #endif
