@@ -209,8 +209,16 @@ static int rules_first(struct extraction *x, enum rule_kind kind, const char **r
 	return 0;
 }
 
+/* The first output of a program that printed something; a step beside the tool (sync) has nothing to complete. */
 static bool step_is_first(const struct extraction *x, size_t i)
 {
+	size_t n = 0;
+
+	for (size_t k = 0; k < x->n_captures; k++)
+		if (strcmp(x->captures[k].step, x->captures[i].step) == 0)
+			n += x->captures[k].n;
+	if (n == 0)
+		return false;
 	for (size_t k = 0; k < i; k++)
 		if (strcmp(x->captures[k].step, x->captures[i].step) == 0)
 			return false;

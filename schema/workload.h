@@ -29,9 +29,9 @@ struct workload_step {
 	size_t n;
 	const char *copies;    /* number of concurrent streams, as text with ${...}; NULL: one.  ${copy} is 1..N in words */
 	int64_t timeout_ns;    /* 0: the phase's default (run: the trial's time-out) */
-	bool background;       /* a server: started, not waited for.  One started in prepare is ended before the steps of
+	bool background;       /* a server: started, not waited for.  One started in prepare is ended after the steps of
 	                        * cleanup, one of before or run after the last step of run; if it ends by itself earlier, the
-	                        * phase fails with its last words */
+	                        * next phase fails with its last words */
 	int stop_signal;       /* background: the signal that asks it to end; SIGTERM unless the definition says otherwise */
 	bool discard;          /* standard output goes to /dev/null, not into a pipe (cat) */
 	bool retry;            /* run again, every 100 ms, until it exits 0 or its time-out passes (is the server up?) */
