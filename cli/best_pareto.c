@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Several metrics at once: the cells that no other beats in all of them, and a ranking by weights; see best.h.
+ * A config measured by several sweeps (writes in one, transactions in another) is one candidate.
+ */
+#include <math.h>
+
+#include "cli/best.h"
+
+void pareto_done(struct pareto *p)
+{
+	free(p->series);
+	free(p->cells);
+	free(p->values);
+	free(p->scores);
+	free(p->best);
+}
+
+static void series_collect(const struct dataset *d, const char *host, struct pareto *p)
+{
+	p->series = xcalloc(d->n_series + 1, sizeof(*p->series));
+	for (size_t v = 0; v < d->n_series; v++) {
+		bool is_here = false;
+
+		for (size_t i = 0; i < d->n_results && !is_here; i++)
+			is_here = d->results[i].series == v && strcmp(d->sweeps[d->cells[d->results[i].cell].sweep].host, host) == 0;
+		if (is_here && d->series[v].better != BETTER_NEITHER)
+			p->series[p->n_series++] = v;
+	}
+}
+
+static int config_compare(const void *a, const void *b, void *cells)
+{
+	int64_t x = ((const struct dataset_cell *)cells)[*(const size_t *)a].config_id,
+	        y = ((const struct dataset_cell *)cells)[*(const size_t *)b].config_id;
+
+	return (x > y) - (x < y);
+}
+
+/* One row a config: the values of the metrics, NAN where there is none that may be ranked. */
+static void values_collect(const struct dataset *d, const char *host, bool with_flagged, struct pareto *p)
+{
+	AUTO_FREE size_t *cells = xcalloc(d->n_cells + 1, sizeof(*cells));
+	struct left_out ignored = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_cells; i++)
+		if (strcmp(d->sweeps[d->cells[i].sweep].host, host) == 0 && d->cells[i].n_results > 0)
+			cells[n++] = i;
+	if (n > 0)
+		qsort_r(cells, n, sizeof(*cells), config_compare, d->cells);
+	p->cells = xcalloc(n + 1, sizeof(*p->cells));
+	p->values = xcalloc((n + 1) * (p->n_series + 1), sizeof(*p->values));
+	for (size_t i = 0; i < n; i++) {
+		double *row;
+
+		if (i == 0 || d->cells[cells[i]].config_id != d->cells[cells[i - 1]].config_id) {
+			p->cells[p->n++] = cells[i];
+			for (size_t k = 0; k < p->n_series; k++)
+				p->values[(p->n - 1) * p->n_series + k] = NAN;
+		}
+		row = p->values + (p->n - 1) * p->n_series;
+		for (size_t k = 0; k < p->n_series; k++) {
+			const struct dataset_result *r = dataset_find(d, cells[i], p->series[k]);
+
+			if (r != NULL && r->value > 0 && choose_is_ranked(d, r, with_flagged, &ignored))
+				row[k] = r->value;
+		}
+	}
+}
+
+/* "a=2,b=1": the weight of each metric; those not named have none. */
+static int weights_read(const struct dataset *d, const struct pareto *p, const char *text, double *ret, struct err *e)
+{
+	AUTO_FREE char *copy = xstrdup(text);
+	char *rest = copy, *part;
+
+	while ((part = strsep(&rest, ",")) != NULL) {
+		char *equals = strrchr(part, '=');
+		bool is_known = false;
+		double w;
+
+		if (equals == NULL || number_parse(equals + 1, &w) < 0 || w < 0)
+			return err_set(e, ERR_USAGE, "best: --weights takes METRIC=WEIGHT,..., not '%s'", part);
+		*equals = '\0';
+		for (size_t k = 0; k < p->n_series; k++) {
+			const char *key = d->series[p->series[k]].key, *dot = strrchr(key, '.');
+
+			if (!filter_glob(part, key) && strcmp(part, dot != NULL ? dot + 1 : key) != 0 &&
+			    strcmp(part, d->series[p->series[k]].name) != 0)
+				continue;
+			ret[k] = w;
+			is_known = true;
+		}
+		if (!is_known) {
+			AUTO_FREE const char **names = xcalloc(p->n_series + 1, sizeof(*names));
+
+			for (size_t k = 0; k < p->n_series; k++)
+				names[k] = d->series[p->series[k]].key;
+			err_set(e, ERR_USAGE, "best: --weights: no metric '%s' in the selection", part);
+			return text_nearest(part, names, p->n_series) != NULL
+			               ? err_hint(e, "did you mean '%s'?", text_nearest(part, names, p->n_series))
+			               : -1;
+		}
+	}
+	return 0;
+}
+
+static double best_of(const struct pareto *p, size_t k, enum better better)
+{
+	double best = NAN;
+
+	for (size_t i = 0; i < p->n; i++) {
+		double v = p->values[i * p->n_series + k];
+
+		if (!isnan(v) && (isnan(best) || (better == BETTER_LOWER ? v < best : v > best)))
+			best = v;
+	}
+	return best;
+}
+
+static void scores_make(const struct dataset *d, struct pareto *p, const double *weights)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		double sum = 0, total = 0;
+
+		for (size_t k = 0; k < p->n_series; k++) {
+			enum better better = d->series[p->series[k]].better;
+			double ratio = p->values[i * p->n_series + k] / best_of(p, k, better);
+
+			if (weights[k] == 0)
+				continue;
+			sum += weights[k] * (better == BETTER_LOWER ? -log(ratio) : log(ratio));
+			total += weights[k];
+		}
+		p->scores[i] = total > 0 ? exp(sum / total) : NAN;
+	}
+}
+
+int pareto_make(const struct dataset *d, const char *host, const struct best_options *b, struct pareto *ret, struct err *e)
+{
+	struct pareto p = { .host = host };
+	AUTO_FREE enum better *better = xcalloc(d->n_series + 1, sizeof(*better));
+	AUTO_FREE double *weights = xcalloc(d->n_series + 1, sizeof(*weights));
+
+	series_collect(d, host, &p);
+	values_collect(d, host, b->with_flagged, &p);
+	p.scores = xcalloc(p.n + 1, sizeof(*p.scores));
+	p.best = xcalloc(p.n + 1, sizeof(*p.best));
+	for (size_t k = 0; k < p.n_series; k++)
+		better[k] = d->series[p.series[k]].better;
+	pareto_find(p.values, p.n, p.n_series, better, p.best);
+	for (size_t i = 0; i < p.n; i++)
+		p.scores[i] = NAN;
+	if (b->weights != NULL) {
+		if (weights_read(d, &p, b->weights, weights, e) < 0) {
+			pareto_done(&p);
+			return -1;
+		}
+		scores_make(d, &p, weights);
+	}
+	*ret = p;
+	return 0;
+}
+
+static int score_compare(const void *a, const void *b, void *scores)
+{
+	double x = ((double *)scores)[*(const size_t *)a], y = ((double *)scores)[*(const size_t *)b];
+
+	if (isnan(x) || isnan(y))
+		return isnan(x) - isnan(y);
+	return x > y ? -1 : x < y;
+}
+
+static void row_print(const struct dataset *d, const struct pareto *p, size_t i, const bool *which, struct arena *a, FILE *out)
+{
+	char buf[2 * SIZE_TEXT];
+
+	if (!isnan(p->scores[i]))
+		fprintf(out, "  %.3f ", p->scores[i]);
+	for (size_t k = 0; k < p->n_series; k++)
+		fprintf(out, "  %s", unit_text(p->values[i * p->n_series + k], d->series[p->series[k]].unit, buf));
+	fprintf(out, "   %s\n", dataset_cell_text(d, p->cells[i], which, a));
+}
+
+void pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_FREE bool *which = xcalloc(d->n_axes + 1, sizeof(*which));
+	AUTO_FREE size_t *order = xcalloc(p->n + 1, sizeof(*order));
+	size_t n_best = 0, rows = 0;
+
+	choose_varying(d, which);
+	for (size_t i = 0; i < p->n; i++) {
+		order[i] = i;
+		n_best += p->best[i];
+	}
+	fprintf(out, "\nno other cell on %s is better in all of", p->host);
+	for (size_t k = 0; k < p->n_series; k++)
+		fprintf(out, "%s %s", k > 0 ? "," : "", d->series[p->series[k]].name);
+	fprintf(out, ": %zu of %zu\n", n_best, p->n);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->best[i])
+			row_print(d, p, i, which, a, out);
+	if (b->weights == NULL || p->n == 0)
+		return;
+	qsort_r(order, p->n, sizeof(*order), score_compare, p->scores);
+	fprintf(out, "\nby weights %s (1 is best in all)\n", b->weights);
+	for (size_t i = 0; i < p->n && !isnan(p->scores[order[i]]); i++)
+		if (b->limit == 0 || rows++ < (size_t)b->limit)
+			row_print(d, p, order[i], which, a, out);
+}
+
+static struct json_object *pareto_row_json(const struct dataset *d, const struct pareto *p, size_t i)
+{
+	struct json_object *j = json_object_new_object(), *values = json_object_new_object();
+	char buf[SIZE_TEXT];
+
+	for (size_t k = 0; k < p->n_series; k++) {
+		double v = p->values[i * p->n_series + k];
+
+		json_object_object_add(values, d->series[p->series[k]].name,
+		                       isnan(v) ? NULL : json_object_new_double_s(v, number_format(v, buf)));
+	}
+	json_object_object_add(j, "values", values);
+	json_object_object_add(j, "score", isnan(p->scores[i]) ? NULL : json_object_new_double_s(p->scores[i], number_format(p->scores[i], buf)));
+	json_object_object_add(j, "pareto", json_object_new_boolean(p->best[i]));
+	json_object_object_add(j, "sweep", json_object_new_int64(d->sweeps[d->cells[p->cells[i]].sweep].id));
+	json_object_object_add(j, "cell", json_object_new_int64(d->cells[p->cells[i]].position + 1));
+	json_object_object_add(j, "axes", choose_cell_json(d, p->cells[i]));
+	return j;
+}
+
+struct json_object *pareto_json(const struct dataset *d, const struct pareto *p)
+{
+	AUTO_FREE size_t *order = xcalloc(p->n + 1, sizeof(*order));
+	struct json_object *j = json_object_new_object(), *rows = json_object_new_array();
+
+	for (size_t i = 0; i < p->n; i++)
+		order[i] = i;
+	if (p->n > 0)
+		qsort_r(order, p->n, sizeof(*order), score_compare, p->scores);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->best[order[i]] || !isnan(p->scores[order[i]]))
+			json_object_array_add(rows, pareto_row_json(d, p, order[i]));
+	json_object_object_add(j, "host", json_object_new_string(p->host));
+	json_object_object_add(j, "cells", rows);
+	return j;
+}
