@@ -29,7 +29,6 @@ struct joined_row {
 
 struct host {
 	struct import_sweep sweep;
-	uint8_t uuid[16];
 	int64_t workload_ids[WORKLOADS_MAX];
 };
 
@@ -303,7 +302,6 @@ static struct host *host_find(struct importer *im, struct err *e)
 	n.uuid[6] = (uint8_t)((n.uuid[6] & 0x0f) | 0x80); /* version 8, RFC 9562 */
 	n.uuid[8] = (uint8_t)((n.uuid[8] & 0x3f) | 0x80);
 	h->sweep.host = arena_strdup(im->a, name);
-	memcpy(h->uuid, n.uuid, 16);
 	if (store_import_sweep(im->s, &n, &h->sweep.id, &h->sweep.is_known, e) < 0)
 		return NULL;
 	for (size_t i = 0; i < im->map.n_workloads && !h->sweep.is_known; i++) {
@@ -316,23 +314,8 @@ static struct host *host_find(struct importer *im, struct err *e)
 	return h;
 }
 
-static void trial_uuid(const struct host *h, const struct cell *c, size_t workload, int repetition, uint8_t ret[16])
-{
-	AUTO_TEXT struct text seed = { 0 };
-	uint8_t digest[DIGEST_SIZE];
-
-	cell_config(c, &seed, digest);
-	text_add_n(&seed, (const char *)h->uuid, 16);
-	text_printf(&seed, "%zu %d", workload, repetition);
-	digest_of(seed.s, seed.n, digest);
-	memcpy(ret, digest, 16);
-	ret[6] = (uint8_t)((ret[6] & 0x0f) | 0x80);
-	ret[8] = (uint8_t)((ret[8] & 0x3f) | 0x80);
-}
-
 /* The figures of one workload in this row, as one trial.  -1 only on a system error. */
-static int workload_import(struct importer *im, struct host *h, const struct cell *c, size_t workload, struct import_trial *t,
-                           struct err *e)
+static int workload_import(struct importer *im, struct host *h, size_t workload, struct import_trial *t, struct err *e)
 {
 	struct measured measured[METRICS_MAX];
 	const struct import_metric *of[METRICS_MAX];
@@ -350,7 +333,6 @@ static int workload_import(struct importer *im, struct host *h, const struct cel
 		return 0;
 	t->measured = measured;
 	t->workload_id = h->workload_ids[workload];
-	trial_uuid(h, c, workload, t->repetition, t->uuid);
 	if (store_import_trial(im->s, t, &duplicate, e) < 0)
 		return -1;
 	if (duplicate >= 0)
@@ -396,7 +378,7 @@ static int row_import(struct importer *im, struct err *e)
 		return -1;
 	for (size_t i = 0; i < im->map.n_workloads; i++) {
 		t.n_measured = 0;
-		if (workload_import(im, h, &c, i, &t, e) < 0)
+		if (workload_import(im, h, i, &t, e) < 0)
 			return -1;
 	}
 	return 0;

@@ -99,8 +99,8 @@ static int measurement_exists(struct store *s, const struct import_trial *t, int
 static int trial_insert(struct store *s, const struct import_trial *t, int64_t *ret_id, struct err *e)
 {
 	if (statement_insert(s, ret_id, e,
-	                     "INSERT INTO trial (uuid, cell_id, workload_id, repetition, state, environment_id, started_ms) "
-	                     "VALUES (?, ?, ?, ?, 'ok', ?, ?)", "uiiiIi", t->uuid, t->cell_id, t->workload_id, (int64_t)t->repetition,
+	                     "INSERT INTO trial (cell_id, workload_id, repetition, state, environment_id, started_ms) "
+	                     "VALUES (?, ?, ?, 'ok', ?, ?)", "iiiIi", t->cell_id, t->workload_id, (int64_t)t->repetition,
 	                     t->environment_id, t->at_ms) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n_flags; i++)

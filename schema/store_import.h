@@ -24,7 +24,6 @@ int store_import_workload(struct store *s, int64_t sweep_id, int64_t position, c
 int store_import_cell(struct store *s, int64_t sweep_id, const struct cell *c, int64_t at_ms, int64_t *ret_id, struct err *e);
 
 struct import_trial { /* borrowed */
-	uint8_t uuid[16];
 	int64_t cell_id, workload_id, environment_id, at_ms;
 	int repetition;
 	const struct measured *measured;
