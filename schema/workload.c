@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "schema/definition.h"
+#include "schema/workload_read.h"
 
 static const char *const phases[N_PHASES] = { "prepare", "before", "run", "after", "cleanup" };
 
@@ -295,9 +295,13 @@ int workload_read(const char *data, size_t n, struct diags *d, struct workload *
 
 int workload_from_plan(const struct node *body, const char *data, size_t n, struct diags *d, struct workload **ret)
 {
+	AUTO_TEXT struct text source = { 0 };
 	size_t before = d->n + d->n_lost;
 
-	return definition_finish(definition_read(body, data, n, true, d), before, d, ret);
+	(void)data; /* the plan as a whole: what is stored is the definition alone */
+	(void)n;
+	workload_source_write(body, &source);
+	return definition_finish(definition_read(body, text_str(&source), source.n, true, d), before, d, ret);
 }
 
 void workload_free(struct workload *w)

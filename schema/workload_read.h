@@ -38,6 +38,9 @@ bool source_has_field(const struct source *s, const char *name);
 bool reader_knows(const struct metric_reader *r, const struct source *s, const char *name);
 bool phase_is_known(const char *name);
 
+/* A plan's own definition as a document of its own (workload_source.c). */
+void workload_source_write(const struct node *body, struct text *ret);
+
 /* csv: and grids: of a definition. */
 void dialects_read(struct metric_reader *r, const struct node *root);
 

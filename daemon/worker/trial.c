@@ -50,15 +50,15 @@ static int trial_phases(struct trial *t, struct err *e)
 	struct bench *b = t->b;
 	int rc;
 
-	if (workplace_check(t->w, e) < 0 || fault_before("trial", false, e) < 0 || trial_settle(t, e) < 0)
+	if (workplace_check(t->w, e) < 0 || fault_before("trial", false, e) < 0)
 		return -1;
-	if (bench_phase(b, PHASE_BEFORE, t->repetition, t->a, &t->before, e) < 0) {
+	if (bench_phase(b, PHASE_BEFORE, t->repetition, t->a, &t->before, e) < 0 || trial_settle(t, e) < 0) {
 		bench_servers_stop(b, PHASE_BEFORE);
 		return -1;
 	}
 	iostat_read(t->w, &t->io.before_run);
-	if (b->def->definition->n_steps[PHASE_BEFORE] > 0)
-		t->io.before_settle.is_known = false; /* what moved since was ours */
+	if (b->n_servers > 0)
+		t->io.before_settle.is_known = false; /* a server of ours may have moved what moved since */
 	t->has_run = true;
 	rc = bench_phase(b, PHASE_RUN, t->repetition, t->a, &t->run, e);
 	iostat_read(t->w, &t->io.after_run);
