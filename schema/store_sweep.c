@@ -81,16 +81,32 @@ static int workload_write(struct store *s, const struct plan_workload *w, int64_
 	                        digest, w->definition->name, w->definition->source, parameters.s);
 }
 
+/* Results are kept by workload: two names for the same one could not be told apart. */
+static int workload_is_new(struct store *s, int64_t sweep_id, int64_t workload_id, const char *name, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
+
+	if (statement_open(s, &st, e, "SELECT name FROM sweep_workload WHERE sweep_id = ? AND workload_id = ?", "ii", sweep_id,
+	                   workload_id) < 0)
+		return -1;
+	rc = statement_next(st, e);
+	if (rc <= 0)
+		return rc;
+	err_set(e, ERR_USAGE, "workloads '%s' and '%s' are the same, with the same parameters", column_borrow(st, 0), name);
+	return err_hint(e, "raise trials: to measure one more often");
+}
+
 static int workloads_write(struct store *s, int64_t sweep_id, const struct plan *p, struct err *e)
 {
 	for (size_t i = 0; i < p->n_workloads; i++) {
 		int64_t workload_id;
 
 		if (workload_write(s, &p->workloads[i], &workload_id, e) < 0 ||
-		    statement_run(s, e,
-		                  "INSERT INTO sweep_workload (sweep_id, workload_id, position, name) VALUES (?, ?, ?, ?)", "iiit",
+		    workload_is_new(s, sweep_id, workload_id, p->workloads[i].name, e) < 0 ||
+		    statement_run(s, e, "INSERT INTO sweep_workload (sweep_id, workload_id, position, name) VALUES (?, ?, ?, ?)", "iiit",
 		                  sweep_id, workload_id, (int64_t)i, p->workloads[i].name) < 0)
-			return err_in(e, "workload '%s'", p->workloads[i].name);
+			return -1;
 	}
 	return 0;
 }

@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 
 #include "schema/store.h"
-#include "tests/unit/store_stubs.h"
 
 #define OK(x) \
 	do { \
@@ -39,7 +38,7 @@ struct fixture {
 	struct arena *a;
 	struct err e;
 	int64_t host, sweep;
-	struct workload workloads[2];
+	struct workload *workloads[2];
 	struct plan_workload plan_workloads[2];
 	struct plan plan;
 };
@@ -59,10 +58,17 @@ static const char definition_read[] =
 
 static inline void fixture_plan(struct fixture *f)
 {
-	f->workloads[0] = (struct workload){ .name = "dd-write", .about = "", .source = definition_write };
-	f->workloads[1] = (struct workload){ .name = "dd-read", .about = "", .source = definition_read };
-	for (int i = 0; i < 2; i++)
-		f->plan_workloads[i] = (struct plan_workload){ .name = f->workloads[i].name, .definition = &f->workloads[i] };
+	static const char *const definitions[] = { definition_write, definition_read };
+
+	for (int i = 0; i < 2; i++) {
+		struct diags d;
+
+		diags_init(&d, "fixture");
+		if (workload_read(definitions[i], strlen(definitions[i]), &d, &f->workloads[i]) < 0)
+			fail_msg("%s", d.at[0].message);
+		diags_done(&d);
+		f->plan_workloads[i] = (struct plan_workload){ .name = f->workloads[i]->name, .definition = f->workloads[i] };
+	}
 	f->plan = (struct plan){
 		.name = "demo",
 		.about = "what the fixture submits",
@@ -154,6 +160,8 @@ static inline int fixture_teardown(void **state)
 	if (dir != NULL)
 		closedir(dir);
 	rmdir(f->dir);
+	for (int i = 0; i < 2; i++)
+		workload_free(f->workloads[i]);
 	arena_free(f->a);
 	free(f);
 	return 0;
