@@ -281,7 +281,8 @@ static void text_quote(struct text *t, const char *s)
 	text_add(t, "'");
 }
 
-/* What the store keeps as the workload's definition: enough to tell it from a real one and from one of another table. */
+/* What the store keeps as the workload's definition: enough to tell it from a real one.  Tables that say the same of it have the
+ * same workload, so that their figures can be compared. */
 static void definitions_make(const struct reader *r)
 {
 	for (size_t i = 0; i < r->map->n_workloads; i++) {
@@ -291,8 +292,7 @@ static void definitions_make(const struct reader *r)
 
 		text_add(&yaml, "workload: ");
 		text_quote(&yaml, w->name);
-		text_add(&yaml, "\nabout: as published, not run by iosweep\nsource: ");
-		text_quote(&yaml, r->map->source != NULL ? r->map->source : "");
+		text_add(&yaml, "\nabout: as published, not run by iosweep");
 		text_add(&yaml, "\nneeds: [");
 		for (size_t j = 0; j < w->n_needs; j++) {
 			text_add(&yaml, j > 0 ? ", " : "");

@@ -43,4 +43,32 @@ struct dataset_options {
  * dataset_free. */
 int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret, struct err *e);
 
+/* ---- one result after the other (store_query.c) ---- */
+
+struct query_options {
+	bool across_tool, across_keep; /* let what differs in them stand in one column */
+	bool is_strict;                /* refuse a mixture before the first row; else *ret_mixed tells of it */
+};
+struct query_row { /* valid until the next one */
+	int64_t sweep_id, position, started_ms;
+	const char *plan, *host, *sweep_state, *state, *reason;
+	const uint8_t *config;      /* 32 bytes */
+	const char *key;            /* NULL: the cell has no result */
+	const char *unit, *keep, *tools, *flags;
+	enum better better;
+	double value, min, max;
+	int64_t n, left_out;
+	const char **axes;          /* canonical value of each axis of store_query_axes; "" if the cell has none */
+	const char **effective;     /* what was found where it was left alone; NULL otherwise */
+};
+struct query;
+/* Cells are found at once, their results one by one: the first row comes early and memory grows with the cells only (8 bytes each).
+ * ERR_USAGE if results of different tools or rules of aggregation would mix (is_strict).  ret_mixed: arena text, "" if none do. */
+int store_query_open(struct store *s, const struct filter *f, const struct query_options *o, struct arena *a, struct query **ret,
+                     const char **ret_mixed, struct err *e);
+const char *const *store_query_axes(const struct query *q, size_t *ret_n);
+size_t store_query_cells(const struct query *q);
+int store_query_next(struct query *q, struct query_row *ret, struct err *e); /* 1, 0, -1 */
+void store_query_close(struct query *q); /* NULL is fine */
+
 #endif
