@@ -56,6 +56,6 @@ int ask_sweeps(const struct options *o, const char *request, struct err *e)
 	if (options_has(o, "json"))
 		return table_print_as(t, TABLE_JSON, NULL, 0, stdout, e) < 0 ? -1 : status;
 	for (size_t r = 0; r < table_rows(t); r++)
-		printf("sweep %" PRId64 ": %s\n", t->rows[r][0].integer, t->rows[r][1].text);
+		printf("sweep %" PRId64 ": %s\n", t->rows[r].cells[0].integer, t->rows[r].cells[1].text);
 	return status;
 }

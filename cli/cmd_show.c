@@ -18,24 +18,31 @@ static const struct option_def options[] = {
 	OPTIONS_END
 };
 
+static int report_open(const struct options *o, struct store *s, struct arena *a, struct report *ret, struct err *e)
+{
+	enum scale_style style;
+	int64_t id;
+
+	if (scale_style_parse(options_text(o, "units"), &style, e) < 0 || open_sweep(s, o->arguments[0], &id, e) < 0 ||
+	    report_load(s, id, style, a, ret, e) < 0)
+		return -1;
+	return report_choose(ret, options_text(o, "metric"), e);
+}
+
 static int show_run(const struct options *o, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_STORE struct store *s = NULL;
 	const char *by = options_has(o, "by") ? options_text(o, "by") : options_text(o, "cols"), *rows = options_text(o, "rows");
-	bool trials = options_has(o, "trials");
+	bool is_pivot = by != NULL || rows != NULL, trials = options_has(o, "trials");
 	enum table_format format;
-	enum scale_style style;
 	struct report r;
-	int64_t id;
 
-	if (trials && (by != NULL || rows != NULL))
+	if (trials && is_pivot)
 		return err_set(e, ERR_USAGE, "show: --trials has one row a trial: --by, --cols and --rows do not go with it");
-	if (table_format_of(o, &format, e) < 0 || scale_style_parse(options_text(o, "units"), &style, e) < 0 ||
-	    open_store(&s, e) < 0 || open_sweep(s, o->arguments[0], &id, e) < 0 || report_load(s, id, style, a, &r, e) < 0 ||
-	    report_choose(&r, options_text(o, "metric"), e) < 0)
+	if (table_format_of(o, &format, e) < 0 || open_store(&s, e) < 0 || report_open(o, s, a, &r, e) < 0)
 		return -1;
-	if (rows != NULL || by != NULL)
+	if (is_pivot)
 		return show_pivot(&r, by, rows, o, e);
 	if (format == TABLE_JSON && options_text(o, "columns") == NULL)
 		return show_json(&r, s, trials, e);

@@ -13,34 +13,53 @@ static const struct option_def options[] = {
 	OPTIONS_END
 };
 
-static int wait_run(const struct options *o, struct err *e)
+/* All names are looked up before the first wait: `last` may be another one later. */
+static int names_find(const struct options *o, struct store *s, int64_t *ret_ids, int *ret_n, struct err *e)
+{
+	int n = o->n_arguments > 0 ? o->n_arguments : 1;
+
+	for (int i = 0; i < n; i++)
+		if (open_sweep(s, o->arguments[i], &ret_ids[i], e) < 0)
+			return -1;
+	*ret_n = n;
+	return 0;
+}
+
+static int sweep_wait(struct store *s, int64_t id, int64_t deadline_ns, struct err *e)
 {
 	struct progress_wanted wanted = { .is_quiet = true };
+	enum sweep_state state;
+
+	if (deadline_ns != 0)
+		wanted.timeout_ns = deadline_ns > clock_ns() ? deadline_ns - clock_ns() : 1;
+	if (progress_follow(s, id, &wanted, &state, e) < 0)
+		return -1;
+	if (state == SWEEP_DONE || state == SWEEP_IMPORTED)
+		return EXIT_GOOD;
+	fprintf(stderr, PROGRAM ": sweep %" PRId64 " %s\n", id, state == SWEEP_CANCELLED ? "was cancelled" : "has failed");
+	return EXIT_BAD;
+}
+
+static int wait_run(const struct options *o, struct err *e)
+{
 	AUTO_STORE struct store *s = NULL;
 	AUTO_FREE int64_t *ids = xcalloc((size_t)o->n_arguments + 1, sizeof(*ids));
-	int n = o->n_arguments, status = EXIT_GOOD;
 	const char *timeout = options_text(o, "timeout");
-	int64_t begin_ns = clock_ns(), timeout_ns = 0;
+	int64_t timeout_ns = 0, deadline_ns;
+	int n, worst = EXIT_GOOD;
 
-	if ((timeout != NULL && duration_parse(timeout, &timeout_ns, e) < 0) || open_store(&s, e) < 0)
+	if ((timeout != NULL && duration_parse(timeout, &timeout_ns, e) < 0) || open_store(&s, e) < 0 ||
+	    names_find(o, s, ids, &n, e) < 0)
 		return -1;
-	for (int i = 0; i < (n > 0 ? n : 1); i++) /* all names first: `last` may be another one later */
-		if (open_sweep(s, n > 0 ? o->arguments[i] : NULL, &ids[i], e) < 0)
-			return -1;
-	for (int i = 0; i < (n > 0 ? n : 1); i++) {
-		enum sweep_state state;
-		int64_t left_ns = timeout_ns - (clock_ns() - begin_ns);
+	deadline_ns = timeout != NULL ? clock_ns() + timeout_ns : 0;
+	for (int i = 0; i < n; i++) {
+		int status = sweep_wait(s, ids[i], deadline_ns, e);
 
-		wanted.timeout_ns = timeout == NULL ? 0 : left_ns > 0 ? left_ns : 1;
-		if (progress_follow(s, ids[i], &wanted, &state, e) < 0)
+		if (status < 0)
 			return -1;
-		if (state != SWEEP_DONE && state != SWEEP_IMPORTED) {
-			fprintf(stderr, PROGRAM ": sweep %" PRId64 " %s\n", ids[i],
-			        state == SWEEP_CANCELLED ? "was cancelled" : "has failed");
-			status = EXIT_BAD;
-		}
+		worst = status > worst ? status : worst;
 	}
-	return status;
+	return worst;
 }
 
 const struct command cmd_wait = {

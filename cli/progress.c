@@ -69,7 +69,7 @@ static void axes_write(const struct progress *p, const struct watched *w, struct
 			if (strcmp(w->values[v].axis, p->axes[i]) != 0)
 				continue;
 			text_add(line, n++ > 0 ? ", " : "  ");
-			if (def == NULL || (def->kind != AXIS_FILESYSTEM && def->kind != AXIS_NAME))
+			if (def == NULL || (def->kind != AXIS_FILESYSTEM && def->kind != AXIS_NAME) || strcmp(value, KERNEL_DEFAULT) == 0)
 				text_printf(line, "%s ", p->axes[i]);
 			text_add(line, value[0] != '\0' ? value : "-");
 		}

@@ -27,12 +27,15 @@ void pace_add(struct pace *p, int64_t trial_id, int64_t started_ms, int64_t elap
 
 int64_t pace_left_ms(const struct pace *p, int64_t trials_left, int64_t now_ms)
 {
-	int64_t left_ms;
+	int64_t each_ms, first_ms;
 
 	if (p->n == 0)
 		return -1;
-	left_ms = p->sum_ms / p->n * trials_left - (now_ms - p->last_start_ms);
-	return left_ms > 0 ? left_ms : 0;
+	if (trials_left <= 0)
+		return 0;
+	each_ms = p->sum_ms / p->n;
+	first_ms = each_ms - (now_ms - p->last_start_ms); /* of the one that runs */
+	return each_ms * (trials_left - 1) + (first_ms > 0 ? first_ms : 0);
 }
 
 /* ---- the plan's axes ---- */

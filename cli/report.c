@@ -322,18 +322,31 @@ static bool metric_matches(const char *key, const char *word, size_t n)
 	return strncmp(name, word, n) == 0 && (n == name_length || n == strlen(name));
 }
 
-static int metric_unknown(const struct report *r, const char *word, size_t n, struct err *e)
+/* Whole keys, workloads and names are candidates for what was meant. */
+static const char *metric_nearest(const struct report *r, const char *word)
 {
-	AUTO_FREE const char **keys = xcalloc(r->n_metrics + 1, sizeof(*keys));
-	AUTO_FREE char *name = xstrndup(word, n);
-	AUTO_TEXT struct text all = { 0 };
-	const char *nearest;
+	AUTO_FREE const char **names = xcalloc(3 * r->n_metrics + 1, sizeof(*names));
+	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_metrics; i++) {
-		keys[i] = r->metrics[i].key;
-		text_printf(&all, "%s%s", i > 0 ? ", " : "", keys[i]);
+		const char *key = r->metrics[i].key, *name = strchr(key, '.');
+
+		names[n++] = key;
+		names[n++] = arena_strndup(r->arena, key, strcspn(key, "."));
+		if (name != NULL)
+			names[n++] = arena_strndup(r->arena, name + 1, strcspn(name + 1, "{"));
 	}
-	nearest = text_nearest(name, keys, r->n_metrics);
+	return text_nearest(word, names, n);
+}
+
+static int metric_unknown(const struct report *r, const char *word, size_t n, struct err *e)
+{
+	AUTO_FREE char *name = xstrndup(word, n);
+	AUTO_TEXT struct text all = { 0 };
+	const char *nearest = metric_nearest(r, name);
+
+	for (size_t i = 0; i < r->n_metrics; i++)
+		text_printf(&all, "%s%s", i > 0 ? ", " : "", r->metrics[i].key);
 	err_set(e, ERR_USAGE, "sweep %lld has no metric '%s'", (long long)r->sweep.id, name);
 	if (nearest != NULL)
 		return err_hint(e, "did you mean '%s'? it has %s", nearest, text_str(&all));

@@ -23,6 +23,8 @@ int show_trials(const struct report *r, struct store *s, const struct options *o
 /* The shape that scripts rely on (iosweep(1)). trials: with the trials, too. */
 int show_json(const struct report *r, struct store *s, bool trials, struct err *e);
 
+/* "READAHEAD": a column's title (arena). */
+const char *show_title(struct arena *a, const char *name);
 /* What people read above and below each of the tables. */
 void show_head(const struct report *r, FILE *out);
 void show_notes(const struct report *r, FILE *out);

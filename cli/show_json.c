@@ -17,7 +17,7 @@ static struct json_object *number(double v)
 {
 	char buf[SIZE_TEXT];
 
-	return json_object_new_double_s(v, number_format(v, buf));
+	return json_object_new_double_s(v, number_plain(v, buf));
 }
 
 static struct json_object *time_or_null(int64_t ms)

@@ -8,6 +8,8 @@
 
 #include "cli/show.h"
 
+#define LINE_COLUMNS 79
+
 static void sweep_line(const struct report *r, FILE *out)
 {
 	static const char *const kinds[] = { [TARGET_DEVICE] = "device", [TARGET_IMAGE] = "image", [TARGET_DIRECTORY] = "directory" };
@@ -27,48 +29,68 @@ static void sweep_line(const struct report *r, FILE *out)
 	fprintf(out, "\n");
 }
 
-/* Axes that are the same in every cell, several a line. */
+/* Adds "name value" to lines that begin with `first` and are indented by its width; begins a new one where it is full. */
+static void item_add(struct text *lines, size_t *used, const char *first, const char *name, const char *value)
+{
+	size_t needs = strlen(name) + strlen(value) + 1;
+
+	if (*used == 0) {
+		text_add(lines, first);
+		*used = strlen(first);
+	} else if (*used + 2 + needs > LINE_COLUMNS) {
+		text_printf(lines, ",\n%*s", (int)strlen(first), "");
+		*used = strlen(first);
+	} else {
+		text_add(lines, ", ");
+		*used += 2;
+	}
+	text_printf(lines, "%s %s", name, value);
+	*used += needs;
+}
+
+static bool is_option_axis(const char *name)
+{
+	return strcmp(name, "mkfs") == 0 || strcmp(name, "mount") == 0;
+}
+
+/* Axes that are the same in every cell. */
 static void constants_lines(const struct report *r, FILE *out)
 {
-	size_t width = 0;
+	AUTO_TEXT struct text lines = { 0 };
+	size_t used = 0;
 
-	for (size_t i = 0; i < r->n_axes; i++) {
-		const struct report_axis *axis = &r->axes[i];
-		const char *value = r->n_cells > 0 ? report_value_text(r, &r->cells[0], axis->name) : "";
-		size_t needs = strlen(axis->name) + strlen(value) + 3;
+	for (size_t i = 0; r->n_cells > 0 && i < r->n_axes; i++) {
+		const char *name = r->axes[i].name, *value = report_value_text(r, &r->cells[0], name);
 
-		if (axis->varies || ((strcmp(axis->name, "mkfs") == 0 || strcmp(axis->name, "mount") == 0) && strcmp(value, "-") == 0))
-			continue;
-		if (width == 0)
-			width = (size_t)fprintf(out, "in every cell: ");
-		else if (width + needs > 78)
-			width = (size_t)fprintf(out, "\n               ") - 1;
-		width += (size_t)fprintf(out, "%s %s; ", axis->name, value);
+		if (!r->axes[i].varies && !(is_option_axis(name) && strcmp(value, "-") == 0))
+			item_add(&lines, &used, r->n_cells > 1 ? "in every cell: " : "", name, value);
 	}
-	if (width > 0)
-		fprintf(out, "\n");
+	if (used > 0)
+		fprintf(out, "%s\n", text_str(&lines));
 }
 
 /* What each filesystem's name stands for, where the columns mkfs and mount were left out for it. */
 static void filesystem_lines(const struct report *r, FILE *out)
 {
-	bool has_implied = false;
+	AUTO_TEXT struct text told = { 0 };
 
-	for (size_t i = 0; i < r->n_axes; i++)
-		has_implied = has_implied || r->axes[i].is_implied;
-	for (size_t c = 0; has_implied && c < r->n_cells; c++) {
+	for (size_t c = 0; c < r->n_cells; c++) {
 		const char *name = report_value_text(r, &r->cells[c], "filesystem");
-		bool is_first = true;
+		AUTO_FREE char *key = xasprintf("\n%s\n", name), *first = xasprintf("%s: ", name);
+		AUTO_TEXT struct text lines = { 0 };
+		size_t used = 0;
 
-		for (size_t before = 0; before < c && is_first; before++)
-			is_first = strcmp(report_value_text(r, &r->cells[before], "filesystem"), name) != 0;
-		if (!is_first)
+		if (strstr(text_str(&told), key) != NULL)
 			continue;
-		fprintf(out, "%s:", name);
-		for (size_t i = 0; i < r->n_axes; i++)
-			if (r->axes[i].is_implied)
-				fprintf(out, " %s %s;", r->axes[i].name, report_value_text(r, &r->cells[c], r->axes[i].name));
-		fprintf(out, "\n");
+		text_add(&told, key);
+		for (size_t i = 0; i < r->n_axes; i++) {
+			const char *value = report_value_text(r, &r->cells[c], r->axes[i].name);
+
+			if (r->axes[i].is_implied && strcmp(value, "-") != 0)
+				item_add(&lines, &used, first, r->axes[i].name, value);
+		}
+		if (used > 0)
+			fprintf(out, "%s\n", text_str(&lines));
 	}
 }
 
@@ -136,18 +158,19 @@ static void reasons_lines(const struct report *r, FILE *out)
 
 	for (size_t c = 0; c < r->n_cells; c++) {
 		const struct shown_cell *cell = &r->cells[c];
+		AUTO_TEXT struct text numbers = { 0 };
 		size_t n = 0;
 
 		if (is_told[c] || cell->state == CELL_OK || cell->state == CELL_RUNNING || cell->state == CELL_PARTIAL)
 			continue;
-		fprintf(out, "%s", cell_state_name(cell->state));
 		for (size_t same = c; same < r->n_cells; same++) {
 			if (r->cells[same].state != cell->state || strcmp(r->cells[same].reason, cell->reason) != 0)
 				continue;
 			is_told[same] = true;
-			fprintf(out, "%s%" PRId64, n++ > 0 ? ", " : ", cell ", r->cells[same].position + 1);
+			text_printf(&numbers, "%s%" PRId64, n++ > 0 ? ", " : "", r->cells[same].position + 1);
 		}
-		fprintf(out, ": %s\n", cell->reason[0] != '\0' ? cell->reason : "no reason recorded");
+		fprintf(out, "%s, cell%s %s: %s\n", cell_state_name(cell->state), n > 1 ? "s" : "", text_str(&numbers),
+		        cell->reason[0] != '\0' ? cell->reason : "no reason recorded");
 	}
 }
 

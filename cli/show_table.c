@@ -27,7 +27,7 @@ static bool cells_all_ok(const struct report *r)
 	return true;
 }
 
-static const char *title_upper(struct arena *a, const char *name)
+const char *show_title(struct arena *a, const char *name)
 {
 	char *title = arena_strdup(a, name);
 
@@ -63,9 +63,9 @@ static struct show_columns columns_add(const struct report *r, struct table *t)
 		const struct report_axis *axis = &r->axes[i];
 		bool is_shown = axis->varies && !axis->is_implied;
 
-		c.axes[i] = table_column(t, axis->name, title_upper(r->arena, axis->name), is_shown ? TABLE_KEY : TABLE_EXTRA);
+		c.axes[i] = table_column(t, axis->name, show_title(r->arena, axis->name), is_shown ? TABLE_KEY : TABLE_EXTRA);
 		table_column(t, arena_printf(r->arena, "%s.effective", axis->name),
-		             arena_printf(r->arena, "%s\nEFFECTIVE", title_upper(r->arena, axis->name)), TABLE_EXTRA);
+		             arena_printf(r->arena, "%s\nEFFECTIVE", show_title(r->arena, axis->name)), TABLE_EXTRA);
 	}
 	c.config = table_column(t, "config", "CONFIG", TABLE_EXTRA);
 	c.state = table_column(t, "state", "STATE", TABLE_KEY | (cells_all_ok(r) ? TABLE_EXTRA : 0));
@@ -245,7 +245,7 @@ static void pivot_columns_add(const struct pivot *p, struct table *t)
 	for (size_t i = 0; i < p->n_rows; i++) {
 		const char *name = p->r->axes[p->rows[i]].name;
 
-		table_column(t, name, title_upper(p->r->arena, name), TABLE_KEY);
+		table_column(t, name, show_title(p->r->arena, name), TABLE_KEY);
 	}
 	for (size_t m = 0; m < p->r->n_metrics; m++)
 		for (size_t h = 0; h < p->n_heads; h++) {

@@ -23,7 +23,7 @@ static struct trials_columns columns_add(const struct report *r, struct table *t
 
 	c.cell = table_column(t, "cell", "CELL", TABLE_RIGHT | TABLE_KEY);
 	for (size_t i = 0; i < r->n_axes; i++)
-		c.axes[i] = table_column(t, r->axes[i].name, r->axes[i].name,
+		c.axes[i] = table_column(t, r->axes[i].name, show_title(r->arena, r->axes[i].name),
 		                         r->axes[i].varies && !r->axes[i].is_implied ? TABLE_KEY : TABLE_EXTRA);
 	c.workload = table_column(t, "workload", "WORKLOAD", TABLE_KEY);
 	c.repetition = table_column(t, "repetition", "TRIAL", TABLE_RIGHT | TABLE_KEY);

@@ -6,6 +6,7 @@
 #include "cli/table.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -26,10 +27,10 @@ void table_free(struct table *t)
 		return;
 	for (size_t r = 0; r < t->n_rows; r++) {
 		for (size_t c = 0; c < t->n_columns; c++) {
-			free(t->rows[r][c].text);
-			free(t->rows[r][c].shown);
+			free(t->rows[r].cells[c].text);
+			free(t->rows[r].cells[c].shown);
 		}
-		free(t->rows[r]);
+		free(t->rows[r].cells);
 	}
 	for (size_t c = 0; c < t->n_columns; c++) {
 		free(t->columns[c].name);
@@ -51,7 +52,7 @@ size_t table_column(struct table *t, const char *name, const char *title, unsign
 void table_row(struct table *t)
 {
 	ARRAY_GROW(t->rows, t->n_rows, t->cap_rows);
-	t->rows[t->n_rows++] = xcalloc(t->n_columns, sizeof(struct table_cell));
+	t->rows[t->n_rows++].cells = xcalloc(t->n_columns, sizeof(struct table_cell));
 }
 
 size_t table_rows(const struct table *t)
@@ -64,7 +65,7 @@ static struct table_cell *table_cell_fresh(struct table *t, size_t column)
 	struct table_cell *c;
 
 	assert(t->n_rows > 0 && column < t->n_columns);
-	c = &t->rows[t->n_rows - 1][column];
+	c = &t->rows[t->n_rows - 1].cells[column];
 	free(c->text);
 	free(c->shown);
 	*c = (struct table_cell){ 0 };
@@ -111,9 +112,17 @@ void table_show(struct table *t, size_t column, const char *shown)
 	struct table_cell *c;
 
 	assert(t->n_rows > 0 && column < t->n_columns);
-	c = &t->rows[t->n_rows - 1][column];
+	c = &t->rows[t->n_rows - 1].cells[column];
 	free(c->shown);
 	c->shown = xstrdup(shown);
+}
+
+const char *number_plain(double v, char buf[SIZE_TEXT])
+{
+	if (v != floor(v) || fabs(v) >= 1e15)
+		return number_format(v, buf);
+	snprintf(buf, SIZE_TEXT, "%.0f", v);
+	return buf;
 }
 
 const char *table_cell_text(const struct table_cell *c, bool for_people, char buf[SIZE_TEXT])
@@ -131,7 +140,7 @@ const char *table_cell_text(const struct table_cell *c, bool for_people, char bu
 		snprintf(buf, SIZE_TEXT, "%lld", (long long)c->integer);
 		return buf;
 	case CELL_NUMBER:
-		return number_format(c->number, buf);
+		return number_plain(c->number, buf);
 	}
 	return "";
 }
@@ -225,7 +234,7 @@ static bool column_is_empty(const struct table *t, size_t column)
 	char buf[SIZE_TEXT];
 
 	for (size_t r = 0; r < t->n_rows; r++)
-		if (table_cell_text(&t->rows[r][column], true, buf)[0] != '\0')
+		if (table_cell_text(&t->rows[r].cells[column], true, buf)[0] != '\0')
 			return false;
 	return t->n_rows > 0;
 }

@@ -67,6 +67,8 @@ int table_print_as(struct table *t, enum table_format format, const char *column
 /* Columns that fit on one line of out: its terminal's width, $COLUMNS, or 0 for no limit. */
 size_t table_width(FILE *out);
 
+/* A number for programs: whole ones without an exponent up to 15 digits, else the shortest text that reads back the same. */
+const char *number_plain(double v, char buf[SIZE_TEXT]);
 /* Prints a JSON value as iosweep prints all its JSON: two blanks of indent, slashes plain, a newline at the end.
  * Takes the value over. */
 void json_print(struct json_object *j, FILE *out);
@@ -87,7 +89,9 @@ struct table {
 	const char *name;
 	struct table_column *columns;
 	size_t n_columns, cap_columns;
-	struct table_cell **rows; /* each of n_columns cells; all columns are added before the first row */
+	struct table_row {
+		struct table_cell *cells; /* n_columns of them: all columns are added before the first row */
+	} *rows;
 	size_t n_rows, cap_rows;
 };
 /* The cell as text: for_people chooses between shown and value.  Returns text of the cell or buf. */

@@ -57,7 +57,7 @@ static size_t column_width(const struct table *t, size_t column)
 		width = w > width ? w : width;
 	}
 	for (size_t r = 0; r < t->n_rows; r++) {
-		const char *s = table_cell_text(&t->rows[r][column], true, buf);
+		const char *s = table_cell_text(&t->rows[r].cells[column], true, buf);
 		size_t w = text_columns(s, strlen(s));
 
 		width = w > width ? w : width;
@@ -75,85 +75,142 @@ static size_t column_needs(const struct table *t, size_t column)
 	return width + GAP;
 }
 
-static int line_add(struct libscols_table *tb, size_t *ret_cells, struct libscols_line **ret)
+/* ---- one panel ---- */
+
+struct panel {
+	const struct table *t;
+	const size_t *columns;
+	size_t n;
+	size_t *widths; /* per column; only those of wrapped columns matter */
+	struct libscols_table *tb;
+};
+
+/* Takes what is too much for the terminal off the wrapped columns, the widest first. */
+static void widths_shrink(struct panel *p, size_t width)
 {
-	*ret = scols_table_new_line(tb, NULL);
-	*ret_cells = 0;
-	return *ret == NULL ? -1 : 0;
+	size_t total = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		p->widths[i] = column_width(p->t, p->columns[i]);
+		total += p->widths[i] + (i > 0 ? GAP : 0);
+	}
+	while (width > 0 && total > width) {
+		size_t widest = p->n;
+
+		for (size_t i = 0; i < p->n; i++)
+			if (p->t->columns[p->columns[i]].flags & TABLE_WRAP && p->widths[i] > WRAP_MIN &&
+			    (widest == p->n || p->widths[i] > p->widths[widest]))
+				widest = i;
+		if (widest == p->n)
+			return;
+		p->widths[widest]--;
+		total--;
+	}
 }
 
-static int headings_add(struct libscols_table *tb, const struct table *t, const size_t *panel, size_t n)
+/* Breaks at blanks into lines of at most width columns; a longer word has a line of its own. */
+static void text_wrap(const char *s, size_t width, struct text *ret)
+{
+	size_t used = 0;
+
+	while (*s != '\0') {
+		size_t n = strcspn(s, " "), columns = text_columns(s, n);
+
+		if (used > 0 && used + 1 + columns > width) {
+			text_add(ret, "\n");
+			used = 0;
+		} else if (used > 0) {
+			text_add(ret, " ");
+			used++;
+		}
+		text_add_n(ret, s, n);
+		used += columns;
+		s += n;
+		s += strspn(s, " ");
+	}
+}
+
+static int headings_add(const struct panel *p)
 {
 	size_t lines = 1;
 
-	for (size_t i = 0; i < n; i++)
-		if (title_lines(t->columns[panel[i]].title) > lines)
-			lines = title_lines(t->columns[panel[i]].title);
+	for (size_t i = 0; i < p->n; i++)
+		if (title_lines(p->t->columns[p->columns[i]].title) > lines)
+			lines = title_lines(p->t->columns[p->columns[i]].title);
 	for (size_t l = 0; l < lines; l++) {
-		struct libscols_line *line;
-		size_t cell;
+		struct libscols_line *line = scols_table_new_line(p->tb, NULL);
 
-		if (line_add(tb, &cell, &line) < 0)
-			return -1;
-		for (size_t i = 0; i < n; i++) {
-			size_t own = title_lines(t->columns[panel[i]].title);
-			AUTO_FREE char *text = l + own >= lines ? title_line(t->columns[panel[i]].title, l + own - lines) : NULL;
+		for (size_t i = 0; i < p->n; i++) {
+			const char *title = p->t->columns[p->columns[i]].title;
+			size_t own = title_lines(title);
+			AUTO_FREE char *text = l + own >= lines ? title_line(title, l + own - lines) : NULL;
 
-			if (scols_line_set_data(line, cell++, text != NULL ? text : "") < 0)
+			if (line == NULL || scols_line_set_data(line, i, text != NULL ? text : "") < 0)
 				return -1;
 		}
 	}
 	return 0;
 }
 
-static int rows_add(struct libscols_table *tb, const struct table *t, const size_t *panel, size_t n)
+static int rows_add(const struct panel *p)
 {
 	char buf[SIZE_TEXT];
 
-	for (size_t r = 0; r < t->n_rows; r++) {
-		struct libscols_line *line;
-		size_t cell;
+	for (size_t r = 0; r < p->t->n_rows; r++) {
+		struct libscols_line *line = scols_table_new_line(p->tb, NULL);
 
-		if (line_add(tb, &cell, &line) < 0)
-			return -1;
-		for (size_t i = 0; i < n; i++)
-			if (scols_line_set_data(line, cell++, table_cell_text(&t->rows[r][panel[i]], true, buf)) < 0)
+		for (size_t i = 0; i < p->n; i++) {
+			const char *s = table_cell_text(&p->t->rows[r].cells[p->columns[i]], true, buf);
+			AUTO_TEXT struct text wrapped = { 0 };
+
+			if (p->t->columns[p->columns[i]].flags & TABLE_WRAP) {
+				text_wrap(s, p->widths[i], &wrapped);
+				s = text_str(&wrapped);
+			}
+			if (line == NULL || scols_line_set_data(line, i, s) < 0)
 				return -1;
+		}
 	}
 	return 0;
 }
 
-static int columns_add(struct libscols_table *tb, const struct table *t, const size_t *panel, size_t n)
+static int columns_add(const struct panel *p)
 {
-	for (size_t i = 0; i < n; i++) {
-		unsigned flags = t->columns[panel[i]].flags;
+	for (size_t i = 0; i < p->n; i++) {
+		unsigned flags = p->t->columns[p->columns[i]].flags;
 		int scols = (flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0) | (flags & TABLE_WRAP ? SCOLS_FL_WRAP : 0);
+		struct libscols_column *column = scols_table_new_column(p->tb, "", 0, scols);
 
-		if (scols_table_new_column(tb, t->columns[panel[i]].name, 0, scols) == NULL)
+		if (column == NULL)
+			return -1;
+		if (flags & TABLE_WRAP && (scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL) < 0 ||
+		                           scols_column_set_safechars(column, "\n") < 0))
 			return -1;
 	}
 	return 0;
 }
 
-static int panel_print(const struct table *t, const size_t *panel, size_t n, size_t width, FILE *out, struct err *e)
+/* The library's own fitting is off: it spreads a narrow table over the whole terminal, and breaks words. */
+static int panel_print(const struct table *t, const size_t *columns, size_t n, size_t width, FILE *out, struct err *e)
 {
-	struct libscols_table *tb = scols_new_table();
-	int rc = tb == NULL ? -1 : 0;
+	AUTO_FREE size_t *widths = xcalloc(n, sizeof(*widths));
+	struct panel p = { .t = t, .columns = columns, .n = n, .widths = widths, .tb = scols_new_table() };
+	int rc = p.tb == NULL ? -1 : 0;
 
 	if (rc == 0) {
-		scols_table_enable_noheadings(tb, 1);
-		scols_table_set_column_separator(tb, "  ");
-		scols_table_set_stream(tb, out);
-		scols_table_set_termforce(tb, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
-		if (width > 0)
-			scols_table_set_termwidth(tb, width);
+		widths_shrink(&p, width);
+		scols_table_enable_noheadings(p.tb, 1);
+		scols_table_set_column_separator(p.tb, "  ");
+		scols_table_set_stream(p.tb, out);
+		scols_table_set_termforce(p.tb, SCOLS_TERMFORCE_NEVER);
 	}
-	if (rc < 0 || columns_add(tb, t, panel, n) < 0 || headings_add(tb, t, panel, n) < 0 || rows_add(tb, t, panel, n) < 0 ||
-	    scols_print_table(tb) < 0)
+	if (rc < 0 || columns_add(&p) < 0 || headings_add(&p) < 0 || rows_add(&p) < 0 || scols_print_table(p.tb) < 0)
 		rc = err_sys(e, errno, "print a table");
-	scols_unref_table(tb);
+	scols_unref_table(p.tb);
 	return rc;
 }
+
+/* ---- panels ---- */
 
 /* Columns from `from` on that go into the next panel beside keys of keys_width; at least one group, glued ones together. */
 static size_t panel_end(const struct table *t, const size_t *others, size_t n, size_t from, size_t keys_width, size_t width)

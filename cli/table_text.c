@@ -29,7 +29,7 @@ static struct json_object *cell_json(const struct table_cell *c)
 	case CELL_BOOL:
 		return json_object_new_boolean(c->integer != 0);
 	case CELL_NUMBER:
-		return json_object_new_double_s(c->number, number_format(c->number, buf));
+		return json_object_new_double_s(c->number, number_plain(c->number, buf));
 	}
 	return NULL;
 }
@@ -42,7 +42,7 @@ static void json_write(const struct table *t, const size_t *chosen, size_t n, FI
 		struct json_object *row = json_object_new_object();
 
 		for (size_t i = 0; i < n; i++)
-			json_object_object_add(row, t->columns[chosen[i]].name, cell_json(&t->rows[r][chosen[i]]));
+			json_object_object_add(row, t->columns[chosen[i]].name, cell_json(&t->rows[r].cells[chosen[i]]));
 		json_object_array_add(rows, row);
 	}
 	json_object_object_add(root, t->name, rows);
@@ -141,7 +141,7 @@ void table_print_text(const struct table *t, enum table_format format, const siz
 		fputs(l->line, out);
 		for (size_t i = 0; i < n; i++) {
 			fputs(i > 0 ? l->between : "", out);
-			l->field(table_cell_text(&t->rows[r][chosen[i]], l->for_people, buf), out);
+			l->field(table_cell_text(&t->rows[r].cells[chosen[i]], l->for_people, buf), out);
 		}
 		fputs(l->end, out);
 	}

@@ -10,3 +10,7 @@ $(B)/commands.h: commands-list
 	  printf '#define COMMANDS'; for c in $(CLI_COMMANDS); do printf ' &cmd_%s,' $$c; done; echo; } >$@.new
 	$(Q)if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
 $(B)/cli/main.o: $(B)/commands.h
+
+# A unit test is linked anew when a source that it names in "// LINK: FILE" has changed.
+$(foreach l,$(shell grep -s '^// LINK: ' tests/unit/test_*.c | sed 's,^tests/unit/\([^.]*\)\.c:// LINK: ,\1:,'),\
+  $(eval $(B)/unit/$(firstword $(subst :, ,$(l))): $(lastword $(subst :, ,$(l)))))
