@@ -191,6 +191,8 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 	w->about = node != NULL ? arena_strdup(w->arena, scalar_text(node, "'about'", d)) : "";
 	node = node_get(root, "needs");
 	w->needs = node != NULL ? words_read(w, node, "'needs'", d, &n) : arena_array(w->arena, 1, sizeof(char *));
+	node = node_get(root, "version");
+	w->version = node != NULL ? words_read(w, node, "'version'", d, &n) : arena_array(w->arena, 1, sizeof(char *));
 	node = node_get(root, "path");
 	w->path = node != NULL ? words_read(w, node, "'path'", d, &n) : arena_array(w->arena, 1, sizeof(char *));
 	for (char **dir = w->path; *dir != NULL; dir++)
@@ -240,7 +242,7 @@ static void phases_read(struct workload *w, const struct node *root, struct diag
 /* Reads a definition's map into a new workload; faults go to d. */
 static struct workload *definition_read(const struct node *root, const char *data, size_t n, bool is_body, struct diags *d)
 {
-	static const char *const known[] = { "workload", "about", "needs", "path", "params", "more-params", "warm", "reads",
+	static const char *const known[] = { "workload", "about", "needs", "version", "path", "params", "more-params", "warm", "reads",
 		                             "prepare", "before", "run", "after", "cleanup", "metrics", "sources", "csv",
 		                             "grids", "complete-if", "fail-if", "no-data-if", "suspect-if", NULL };
 	static const char *const known_in_plan[] = { "as", "needs", "path", "warm", "reads", "prepare", "before", "run", "after",

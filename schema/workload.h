@@ -49,6 +49,7 @@ struct workload {
 	const char *file;        /* where it was read from, for messages */
 	char **needs;            /* programs; NULL-terminated */
 	char **path;             /* directories (with * in them) to look for programs in, before TOOL_PATH; NULL-terminated */
+	char **version;          /* argument list that prints the tool's version; NULL-terminated, may be empty */
 	struct workload_param *params; /* with their defaults */
 	size_t n_params;
 	bool any_param;          /* takes parameters that it does not name (fio) */
