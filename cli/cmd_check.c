@@ -63,6 +63,8 @@ static int registry_read(struct registry **ret, struct err *e)
 	diags_print(stderr, &d);
 	diags_done(&d);
 	config_free(c);
+	if (rc < 0 && e->hint[0] == '\0')
+		err_hint(e, "set IOSWEEP_DATA to where the directory 'workloads' is, such as 'sweeps' in a source tree");
 	return rc;
 }
 

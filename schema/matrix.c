@@ -320,6 +320,7 @@ static void cell_count(struct matrix *m, const struct point *pt)
 
 static void cells_count(struct matrix *m, struct diags *d)
 {
+	AUTO_FREE bool *has_repeats = xcalloc(m->n_blocks + 1, sizeof(*has_repeats));
 	struct point pt;
 
 	for (uint64_t i = 0; i < m->n_positions; i++) {
@@ -328,9 +329,13 @@ static void cells_count(struct matrix *m, struct diags *d)
 			continue;
 		combinations_need(m, &pt, d);
 		point_ids(m, &pt);
-		if (!point_is_repeated(m, &pt))
+		if (point_is_repeated(m, &pt))
+			has_repeats[pt.block - m->blocks] = true;
+		else
 			cell_count(m, &pt);
 	}
+	for (size_t i = 0; i < m->n_blocks; i++)
+		m->blocks[i].is_unique = !has_repeats[i];
 }
 
 static int matrix_fill(struct matrix *m, struct diags *d)

@@ -296,6 +296,8 @@ static bool block_has(const struct matrix *m, const struct block *b, const struc
 
 bool point_is_repeated(const struct matrix *m, const struct point *pt)
 {
+	if (pt->block->is_unique)
+		return false;
 	for (const struct block *b = m->blocks; b < pt->block; b++)
 		if (block_has(m, b, pt, pt->position))
 			return true;

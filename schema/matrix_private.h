@@ -74,6 +74,7 @@ struct block {
 	struct combination *mkfs_of;   /* [filesystem value][mkfs value]; NULL without a filesystem */
 	struct combination *mount_of;
 	bool may_repeat;          /* two of its points could be one cell */
+	bool is_unique;           /* found by counting: no point is an earlier cell, so that walks need not look */
 	const int *axis_of;       /* matrix.axes -> axes, -1: absent */
 };
 

@@ -8,8 +8,10 @@
 
 #include "schema/matrix_private.h"
 
+#define ROUNDS 4 /* enough to look random; nobody attacks the order of a sweep */
+
 struct permutation {
-	uint64_t n, seed;
+	uint64_t n, keys[ROUNDS];
 	unsigned half_bits;
 };
 
@@ -28,8 +30,8 @@ static uint64_t permutation_at(const struct permutation *p, uint64_t i)
 	do {
 		uint64_t left = i >> p->half_bits, right = i & mask;
 
-		for (uint64_t round = 1; round <= 6; round++) {
-			uint64_t next = left ^ (mix(right + mix(p->seed + round * UINT64_C(0x9e3779b97f4a7c15))) & mask);
+		for (size_t round = 0; round < ROUNDS; round++) {
+			uint64_t next = left ^ (mix(right + p->keys[round]) & mask);
 
 			left = right;
 			right = next;
@@ -50,7 +52,9 @@ struct matrix_walk *matrix_walk_new(const struct matrix *m)
 	struct matrix_walk *w = xcalloc(1, sizeof(*w));
 
 	w->m = m;
-	w->permutation = (struct permutation){ .n = m->n_positions, .seed = m->plan->random_seed, .half_bits = 1 };
+	w->permutation = (struct permutation){ .n = m->n_positions, .half_bits = 1 };
+	for (size_t i = 0; i < ROUNDS; i++)
+		w->permutation.keys[i] = mix(m->plan->random_seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
 	while (UINT64_C(1) << 2 * w->permutation.half_bits < m->n_positions)
 		w->permutation.half_bits++;
 	return w;

@@ -127,29 +127,17 @@ static int filesystem_value(struct plan_reader *r, const struct node *node, stru
 	return -1;
 }
 
-/* A parameter that the definition gives as a size is one in the matrix, too. */
 static int parameter_value(struct plan_reader *r, const struct node *key, const struct node *node)
 {
-	int64_t some_ram = INT64_C(1) << 30, bytes;
-	struct err e;
-
 	for (size_t i = 0; i < r->p->n_workloads; i++) {
 		const struct plan_workload *w = &r->p->workloads[i];
 		size_t n = strlen(w->name);
 
 		if (strncmp(w->name, key->text, n) != 0 || key->text[n] != '.')
 			continue;
-		for (size_t j = 0; j < w->definition->n_params; j++) {
-			const char *standard = w->definition->params[j].value;
-
-			if (strcmp(w->definition->params[j].name, key->text + n + 1) != 0 ||
-			    strspn(standard, "0123456789") == strlen(standard) ||
-			    workload_size(standard, some_ram, &bytes, NULL) < 0 ||
-			    workload_size(node->text, some_ram, &bytes, &e) == 0)
-				continue;
-			plan_fault_err(r, node, key->text, &e);
-			return -1;
-		}
+		for (size_t j = 0; j < w->definition->n_params; j++)
+			if (strcmp(w->definition->params[j].name, key->text + n + 1) == 0)
+				return plan_check_parameter(r, node, key->text, w->definition->params[j].value);
 	}
 	return 0;
 }

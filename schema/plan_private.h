@@ -39,6 +39,9 @@ const struct axis *plan_find_axis(struct plan_reader *r, const struct node *key)
 /* The values of one axis: a scalar or, unless is_single, a list of them.  -1 after a fault. */
 int plan_axis_values(struct plan_reader *r, const struct node *key, const struct node *node, bool is_single,
                      struct plan_axis *ret);
+/* A parameter that the definition gives as a size ("4KiB", "2x ram") must be one with its unit in the plan, too.
+ * -1 after a fault. */
+int plan_check_parameter(struct plan_reader *r, const struct node *node, const char *name, const char *standard);
 const struct filesystem *plan_find_filesystem(const struct plan *p, const char *name);
 
 #endif

@@ -10,17 +10,23 @@
 
 #define WORKLOADS_MAX 1000
 
-/* A size of the definition ("4KiB", "2x ram") must be given with its unit, as everywhere. */
-static void parameter_check(struct plan_reader *r, const struct node *key, const struct node *value, const char *standard)
+static bool is_bare(const char *value)
+{
+	return strcmp(value, "0") != 0 && strspn(value, "0123456789.") == strlen(value);
+}
+
+int plan_check_parameter(struct plan_reader *r, const struct node *node, const char *name, const char *standard)
 {
 	const int64_t some_ram = INT64_C(1) << 30;
 	int64_t bytes;
 	struct err e;
 
-	if (strspn(standard, "0123456789") == strlen(standard) || workload_size(standard, some_ram, &bytes, NULL) < 0)
-		return;
-	if (strstr(value->text, "${") == NULL && workload_size(value->text, some_ram, &bytes, &e) < 0)
-		plan_fault_err(r, value, key->text, &e);
+	if (is_bare(standard) || workload_size(standard, some_ram, &bytes, NULL) < 0 || strstr(node->text, "${") != NULL)
+		return 0;
+	if ((is_bare(node->text) ? size_parse(node->text, 0, &bytes, &e) : workload_size(node->text, some_ram, &bytes, &e)) == 0)
+		return 0;
+	plan_fault_err(r, node, name, &e);
+	return -1;
 }
 
 static void parameter_unknown(struct plan_reader *r, const struct node *key, const struct workload *w)
@@ -64,7 +70,7 @@ static void parameters_read(struct plan_reader *r, const struct node *body, stru
 		while (at < definition->n_params && strcmp(definition->params[at].name, key->text) != 0)
 			at++;
 		if (at < definition->n_params) {
-			parameter_check(r, key, value, definition->params[at].value);
+			plan_check_parameter(r, value, key->text, definition->params[at].value);
 			w->params[at].value = value->text;
 		} else if (workload_takes(definition, key->text)) {
 			w->params[w->n_params++] = (struct workload_param){ .name = key->text, .value = value->text };
