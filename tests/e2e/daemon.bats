@@ -174,20 +174,20 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 @test "a target that the host does not offer is refused by name" {
 	sed -i 's/max: 4GiB/max: 1GiB/' "$CONFIG"
 	daemon_start
-	while IFS='|' read -r target expected; do
-		slow_plan 1 1 | sed "s/^target:.*/target: $target/; s/^matrix: {/&filesystem: [none], /" >"$HOME_DIR/p.yaml"
+	while IFS='|' read -r target axis expected; do
+		slow_plan 1 1 | sed "s/^target:.*/target: $target/; s/^matrix: {/&$axis/" >"$HOME_DIR/p.yaml"
 		run iosweep submit "$HOME_DIR/p.yaml"
 		[ "$status" -ne 0 ]
 		grep -qF "$expected" <<<"$output" || { echo "$target: $output"; false; }
 	done <<-'END'
-	{directory: elsewhere}|this host offers no directory 'elsewhere'
-	{device: sda, erase: yes}|this host lists no device 'sda'
-	{image: 2GiB}|an image of 2GiB is larger than the 1GiB that this host allows
+	{directory: elsewhere}||this host offers no directory 'elsewhere'
+	{device: sda, erase: yes}|filesystem: none, |this host lists no device 'sda'
+	{image: 2GiB}|filesystem: none, |an image of 2GiB is larger than the 1GiB that this host allows
 	END
 	sed -i '/^images/d' "$CONFIG"
 	daemon_stop
 	daemon_start
-	slow_plan 1 1 | sed "s/^target:.*/target: {image: 100MiB}/; s/^matrix: {/&filesystem: [none], /" >"$HOME_DIR/p.yaml"
+	slow_plan 1 1 | sed "s/^target:.*/target: {image: 100MiB}/; s/^matrix: {/&filesystem: none, /" >"$HOME_DIR/p.yaml"
 	run iosweep submit "$HOME_DIR/p.yaml"
 	grep -q 'this host offers no images' <<<"$output"
 	[ "$(query 'SELECT count(*) FROM sweep')" = 0 ]
