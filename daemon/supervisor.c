@@ -129,16 +129,12 @@ void supervisor_when_quiet(struct supervisor *s, supervisor_cb cb, void *data)
 
 /* ---- the queue follows the store ---- */
 
-static int settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state, const char *reason, struct err *e)
+static void queue_follow(struct supervisor *s, int64_t sweep_id, enum sweep_state state)
 {
-	struct daemon *d = s->daemon;
-	struct queue_entry *entry = queue_find(&d->queue, sweep_id);
+	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep_id);
 
-	if (store_sweep_set_wanted(d->store, sweep_id, WANT_NOTHING, e) < 0 ||
-	    store_sweep_set_state(d->store, sweep_id, state, reason, e) < 0)
-		return -1;
 	if (entry == NULL)
-		return 0;
+		return;
 	switch (state) {
 	case SWEEP_QUEUED:
 		entry->state = QUEUE_WAITING;
@@ -154,9 +150,19 @@ static int settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state
 	case SWEEP_CANCELLED:
 	case SWEEP_IMPORTED:
 	case N_SWEEP_STATES:
-		queue_remove(&d->queue, sweep_id);
+		queue_remove(&s->daemon->queue, sweep_id);
 		break;
 	}
+}
+
+static int settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state, const char *reason, struct err *e)
+{
+	struct store *store = s->daemon->store;
+
+	if (store_sweep_set_wanted(store, sweep_id, WANT_NOTHING, e) < 0 ||
+	    store_sweep_set_state(store, sweep_id, state, reason, e) < 0)
+		return -1;
+	queue_follow(s, sweep_id, state);
 	return 0;
 }
 
@@ -191,10 +197,12 @@ static void target_put_aside(struct supervisor *s, const struct sweep *sweep)
 static int settle_aside(struct supervisor *s, const struct sweep *sweep, struct err *e)
 {
 	target_put_aside(s, sweep);
-	if (sweep->state != SWEEP_RUNNING && sweep->state != SWEEP_QUEUED)
-		return 0; /* it has ended already: only its leftovers are the matter */
-	return settle(s, sweep->id, SWEEP_PAUSED, sweep->reason[0] != '\0' ? sweep->reason :
-	              "the machine could not be put back; see 'iosweep restore'", e);
+	if (sweep->state == SWEEP_RUNNING || sweep->state == SWEEP_QUEUED)
+		return settle(s, sweep->id, SWEEP_PAUSED, "the machine could not be put back; see 'iosweep restore'", e);
+	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(s->daemon->store, sweep->id, WANT_NOTHING, e) < 0)
+		return -1;
+	queue_follow(s, sweep->id, sweep->state);
+	return 0;
 }
 
 static void undo_add(struct supervisor *s, int64_t sweep_id, int tries, bool is_crash)
@@ -221,25 +229,48 @@ static void status_describe(int status, char *buf, size_t n)
 		snprintf(buf, n, "the worker ended with the unexpected status %d", WEXITSTATUS(status));
 }
 
+/* The worker has recorded how its sweep ended; who wished it is known here alone. */
+static int settle_recorded(struct supervisor *s, const struct sweep *sweep, struct err *e)
+{
+	bool is_wish = sweep->wanted != WANT_NOTHING && (sweep->state == SWEEP_CANCELLED || sweep->state == SWEEP_PAUSED) &&
+	               (sweep->reason[0] == '\0' || text_ends(sweep->reason, " by request"));
+
+	if (is_wish && s->by[0] != '\0')
+		return settle(s, sweep->id, sweep->state, s->by, e);
+	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(s->daemon->store, sweep->id, WANT_NOTHING, e) < 0)
+		return -1;
+	queue_follow(s, sweep->id, sweep->state);
+	return 0;
+}
+
+/* It could not: the store took no writes, or was not even open. */
+static int settle_unrecorded(struct supervisor *s, const struct sweep *sweep, int exit_status, struct err *e)
+{
+	if (exit_status == WORKER_DONE)
+		return settle(s, sweep->id, SWEEP_DONE, "", e);
+	if (exit_status == WORKER_FAILED)
+		return settle(s, sweep->id, SWEEP_FAILED, "the worker could not record why; see the daemon's log", e);
+	if (exit_status == WORKER_CANCELLED || sweep->wanted != WANT_NOTHING || s->daemon->is_stopping)
+		return settle_wanted(s, sweep, e);
+	return settle(s, sweep->id, SWEEP_PAUSED, "the worker could not record why; see the daemon's log", e);
+}
+
 static int run_settle(struct supervisor *s, const struct sweep *sweep, int status, struct err *e)
 {
+	int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	char text[160];
 
-	if (WIFEXITED(status))
-		switch (WEXITSTATUS(status)) {
-		case WORKER_DONE:
-			return settle(s, sweep->id, SWEEP_DONE, sweep->reason, e);
-		case WORKER_FAILED:
-			return settle(s, sweep->id, SWEEP_FAILED, sweep->reason, e);
-		case WORKER_CANCELLED:
-			return settle(s, sweep->id, SWEEP_CANCELLED, sweep->reason[0] != '\0' ? sweep->reason : s->by, e);
-		case WORKER_PAUSED:
-			if (sweep->wanted == WANT_NOTHING && sweep->reason[0] != '\0')
-				return settle(s, sweep->id, SWEEP_PAUSED, sweep->reason, e);
-			return settle_wanted(s, sweep, e);
-		case WORKER_UNDO_FAILED:
-			return settle_aside(s, sweep, e);
-		}
+	switch (exit_status) {
+	case WORKER_DONE:
+	case WORKER_FAILED:
+	case WORKER_CANCELLED:
+	case WORKER_PAUSED:
+		if (sweep->state == SWEEP_RUNNING)
+			return settle_unrecorded(s, sweep, exit_status, e);
+		return settle_recorded(s, sweep, e);
+	case WORKER_UNDO_FAILED:
+		return settle_aside(s, sweep, e);
+	}
 	status_describe(status, text, sizeof(text));
 	say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
 	undo_add(s, sweep->id, 0, true);
@@ -447,7 +478,13 @@ static void worker_is_stuck(uv_timer_t *timer)
 
 static void worker_end(struct worker *w)
 {
+	uv_os_fd_t fd = -1;
+
 	worker_signal(w, SIGTERM);
+	/* A signal that comes before it listens is lost, for it is the init of its namespace: pid_namespaces(7).  The end of
+	 * the line stays to be seen. */
+	if (uv_fileno((uv_handle_t *)&w->line, &fd) == 0)
+		shutdown(fd, SHUT_WR);
 	uv_timer_start(&w->patience, worker_is_stuck, STOP_WAIT_MS, 0);
 }
 
@@ -497,11 +534,8 @@ static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo)
 {
 	struct err e, again;
 
-	if (worker_try_start(s, sweep_id, is_undo, &e) == 0) {
-		if (!is_undo)
-			server_event(s->daemon, "started", sweep_id, "");
+	if (worker_try_start(s, sweep_id, is_undo, &e) == 0)
 		return;
-	}
 	log_err(LOG_LEVEL_ERROR, &e, "sweep %lld: start a worker; trying again", (long long)sweep_id);
 	if (!is_undo && queue_running(&s->daemon->queue) != NULL && settle(s, sweep_id, SWEEP_QUEUED, "", &again) < 0)
 		queue_find(&s->daemon->queue, sweep_id)->state = QUEUE_WAITING;
