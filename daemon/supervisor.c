@@ -1,46 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starts, watches and stops workers; see supervisor.h.  Nothing here touches a device or waits for one: a worker is
- * known by its pidfd (exit) and its line (hints for those who watch).  While it runs the loop is woken by these alone.
+ * What follows from a worker's start and end; see supervisor.h.  How a process is started and watched is in process.c.
  *
  * The store is the truth.  Should it refuse a write of the supervisor (locked, disk full), the write is tried again
  * until it succeeds, and nothing is started before.
  */
 #include "daemon/supervisor.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "daemon/notify.h"
+#include "daemon/process.h"
 #include "daemon/server.h"
 #include "daemon/worker/worker.h"
 #include "schema/base/log.h"
 
-#define LINE_MAX_BYTES 4096
-#define STOP_WAIT_MS   (600 * 1000) /* a worker told to end: its tool's kill time and an umount that flushes the cache */
-#define RETRY_MS       2000
-#define UNDO_TRIES     3            /* undo-only workers in a row that die on the same sweep */
-
-/* One worker process. */
-struct worker {
-	struct supervisor *supervisor;
-	int64_t sweep_id;
-	bool is_undo;
-	pid_t pid;
-	int pidfd;
-	uv_poll_t exit;
-	uv_pipe_t line;
-	uv_timer_t patience;   /* armed only while a worker that was told to end has not */
-	int open_handles;      /* of the three above; freed at 0 */
-	struct text partial;   /* of a line */
-	char buffer[LINE_MAX_BYTES];
-};
+#define RETRY_MS   2000
+#define UNDO_TRIES 3 /* undo-only workers in a row that die on the same sweep */
 
 struct waiter {
 	supervisor_cb cb;
@@ -55,7 +33,9 @@ struct undo_task {
 
 struct supervisor {
 	struct daemon *daemon; /* borrowed */
-	struct worker *worker; /* the one that runs, or NULL */
+	struct process *worker;/* the one that runs, or NULL */
+	int64_t sweep_id;      /* what it is for; 0: none runs */
+	bool is_undo;
 	char by[160];          /* who wants what is wanted of its sweep; "" after a restart of the daemon */
 	struct undo_task *undo;/* owned: sweeps to be undone before anything else, first come first served */
 	size_t n_undo, cap_undo;
@@ -86,7 +66,7 @@ void supervisor_target(enum target_kind kind, const char *name, struct text *ret
 
 int64_t supervisor_sweep(const struct supervisor *s)
 {
-	return s->worker == NULL ? 0 : s->worker->sweep_id;
+	return s->sweep_id;
 }
 
 /* ---- what is told to others ---- */
@@ -235,6 +215,8 @@ static int settle_recorded(struct supervisor *s, const struct sweep *sweep, stru
 	bool is_wish = sweep->wanted != WANT_NOTHING && (sweep->state == SWEEP_CANCELLED || sweep->state == SWEEP_PAUSED) &&
 	               (sweep->reason[0] == '\0' || text_ends(sweep->reason, " by request"));
 
+	if (sweep->state == SWEEP_QUEUED && sweep->wanted != WANT_NOTHING)
+		return settle_wanted(s, sweep, e); /* it was ended in the middle of a trial, and did not ask by whom */
 	if (is_wish && s->by[0] != '\0')
 		return settle(s, sweep->id, sweep->state, s->by, e);
 	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(s->daemon->store, sweep->id, WANT_NOTHING, e) < 0)
@@ -368,164 +350,43 @@ static void retry_settle(uv_timer_t *timer)
 
 /* ---- a running worker ---- */
 
-static void worker_closed(uv_handle_t *handle)
-{
-	struct worker *w = handle->data;
-
-	if (--w->open_handles > 0)
-		return;
-	close(w->pidfd);
-	text_done(&w->partial);
-	free(w);
-}
-
-static void worker_close(struct worker *w)
-{
-	uv_close((uv_handle_t *)&w->exit, worker_closed);
-	uv_close((uv_handle_t *)&w->line, worker_closed);
-	uv_close((uv_handle_t *)&w->patience, worker_closed);
-}
-
 /* "trial 12 dd-write.throughput 180 MB/s": the first word is the kind of the event. */
-static void worker_said(struct worker *w, char *line)
+static void worker_said(void *data, char *line)
 {
+	struct supervisor *s = data;
 	char *rest = line + strcspn(line, " ");
 
 	if (*rest != '\0')
 		*rest++ = '\0';
 	if (line[0] != '\0')
-		server_event(w->supervisor->daemon, line, w->sweep_id, rest);
+		server_event(s->daemon, line, s->sweep_id, rest);
 }
 
-static void line_take(struct worker *w, const char *data, size_t n)
+static void worker_exited(void *data, int status)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (data[i] != '\n') {
-			if (w->partial.n < LINE_MAX_BYTES)
-				text_add_n(&w->partial, data + i, 1);
-			continue;
-		}
-		if (w->partial.n > 0)
-			worker_said(w, w->partial.s);
-		text_clear(&w->partial);
-	}
-}
+	struct supervisor *s = data;
+	int64_t sweep_id = s->sweep_id;
 
-static void line_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
-{
-	struct worker *w = handle->data;
-
-	(void)suggested;
-	*buf = uv_buf_init(w->buffer, sizeof(w->buffer));
-}
-
-static void line_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
-{
-	struct worker *w = stream->data;
-
-	if (n < 0)
-		uv_read_stop(stream); /* the exit follows */
-	else
-		line_take(w, buf->base, (size_t)n);
-}
-
-/* What it said last is still in the socket when its exit is seen first. */
-static void line_drain(struct worker *w)
-{
-	uv_os_fd_t fd = -1;
-	ssize_t n;
-
-	uv_read_stop((uv_stream_t *)&w->line);
-	if (uv_fileno((uv_handle_t *)&w->line, &fd) < 0)
-		return;
-	while ((n = recv(fd, w->buffer, sizeof(w->buffer), MSG_DONTWAIT)) > 0)
-		line_take(w, w->buffer, (size_t)n);
-}
-
-static void worker_exited(uv_poll_t *poll, int poll_status, int events)
-{
-	struct worker *w = poll->data;
-	struct supervisor *s = w->supervisor;
-	int64_t sweep_id = w->sweep_id;
-	bool is_undo = w->is_undo;
-	int status;
-
-	(void)poll_status, (void)events;
-	if (waitpid(w->pid, &status, WNOHANG | __WALL) != w->pid)
-		return;
-	line_drain(w);
-	s->worker = NULL;
-	worker_close(w);
-	log_info("sweep %lld: %sworker %d ended: %s %d", (long long)sweep_id, is_undo ? "undo-only " : "", (int)w->pid,
+	log_info("sweep %lld: %sworker ended: %s %d", (long long)sweep_id, s->is_undo ? "undo-only " : "",
 	         WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	worker_ended(s, sweep_id, is_undo, status);
-}
-
-static void worker_signal(const struct worker *w, int signal)
-{
-	if (syscall(SYS_pidfd_send_signal, w->pidfd, signal, NULL, 0) < 0 && errno != ESRCH)
-		log_error("sweep %lld: signal worker %d: %s", (long long)w->sweep_id, (int)w->pid, strerror(errno));
-}
-
-static void worker_is_stuck(uv_timer_t *timer)
-{
-	struct worker *w = timer->data;
-
-	log_error("sweep %lld: worker %d has not ended %d s after it was told to: killed; an undo-only worker follows",
-	          (long long)w->sweep_id, (int)w->pid, STOP_WAIT_MS / 1000);
-	worker_signal(w, SIGKILL);
-}
-
-static void worker_end(struct worker *w)
-{
-	uv_os_fd_t fd = -1;
-
-	worker_signal(w, SIGTERM);
-	/* A signal that comes before it listens is lost, for it is the init of its namespace: pid_namespaces(7).  The end of
-	 * the line stays to be seen. */
-	if (uv_fileno((uv_handle_t *)&w->line, &fd) == 0)
-		shutdown(fd, SHUT_WR);
-	uv_timer_start(&w->patience, worker_is_stuck, STOP_WAIT_MS, 0);
-}
-
-static struct worker *worker_new(struct supervisor *s, int64_t sweep_id, bool is_undo, pid_t pid, int pidfd, int line_fd)
-{
-	struct worker *w = xcalloc(1, sizeof(*w));
-
-	*w = (struct worker){
-		.supervisor = s, .sweep_id = sweep_id, .is_undo = is_undo, .pid = pid, .pidfd = pidfd, .open_handles = 3,
-	};
-	uv_poll_init(&s->daemon->loop, &w->exit, pidfd);
-	uv_pipe_init(&s->daemon->loop, &w->line, 0);
-	uv_timer_init(&s->daemon->loop, &w->patience);
-	w->exit.data = w->line.data = w->patience.data = w;
-	uv_poll_start(&w->exit, UV_READABLE, worker_exited); /* pidfd_open(2): readable once it has ended */
-	if (uv_pipe_open(&w->line, line_fd) == 0)
-		uv_read_start((uv_stream_t *)&w->line, line_alloc, line_read);
-	else
-		close(line_fd); /* only hints are lost; the worker takes it for our death, undoes and ends */
-	return w;
+	s->worker = NULL;
+	s->sweep_id = 0;
+	notify_status("idle");
+	worker_ended(s, sweep_id, s->is_undo, status);
 }
 
 static int worker_try_start(struct supervisor *s, int64_t sweep_id, bool is_undo, struct err *e)
 {
-	int ends[2], pidfd, status;
-	pid_t pid;
-
 	if (!is_undo && settle(s, sweep_id, SWEEP_RUNNING, "", e) < 0)
 		return -1;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return err_sys(e, errno, "make the worker's line");
-	status = worker_spawn(s->daemon->program, s->daemon->config_file, sweep_id, is_undo, ends[1], &pid, &pidfd, e);
-	close(ends[1]);
-	if (status < 0) {
-		close(ends[0]);
+	if (process_start(s->daemon, sweep_id, is_undo, worker_said, worker_exited, s, &s->worker, e) < 0)
 		return -1;
-	}
+	s->sweep_id = sweep_id;
+	s->is_undo = is_undo;
 	if (!is_undo)
 		s->by[0] = '\0';
-	s->worker = worker_new(s, sweep_id, is_undo, pid, pidfd, ends[0]);
-	log_info("sweep %lld: %sworker %d started", (long long)sweep_id, is_undo ? "undo-only " : "", (int)pid);
+	log_info("sweep %lld: %sworker %d started", (long long)sweep_id, is_undo ? "undo-only " : "", (int)process_pid(s->worker));
+	notify_status("%s sweep %lld", is_undo ? "undoing" : "running", (long long)sweep_id);
 	return 0;
 }
 
@@ -561,15 +422,13 @@ void supervisor_go(struct supervisor *s)
 
 void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted, const char *by)
 {
-	struct worker *w = s->worker;
-
-	if (w == NULL || w->sweep_id != sweep_id)
+	if (s->worker == NULL || s->sweep_id != sweep_id)
 		return;
 	snprintf(s->by, sizeof(s->by), "%s", wanted == WANT_NOTHING ? "" : by);
-	if (w->is_undo)
-		return; /* it obeys when all is undone */
+	if (s->is_undo)
+		return; /* the sweep obeys when all is undone */
 	if (wanted == WANT_CANCEL || wanted == WANT_STOP)
-		worker_end(w);
+		process_end(s->worker);
 	/* a pause is read from the store between two trials: nothing may disturb the one that runs */
 }
 
@@ -588,7 +447,7 @@ void supervisor_stop(struct supervisor *s, supervisor_cb cb)
 	if (s->worker == NULL)
 		cb(s->daemon, NULL);
 	else
-		worker_end(s->worker);
+		process_end(s->worker);
 }
 
 /* ---- start and end ---- */

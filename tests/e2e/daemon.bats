@@ -374,11 +374,12 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 
 @test "those who watch are told" {
 	daemon_start
-	(printf '{"version":1,"request":"watch"}\n'; sleep 6) | timeout 8 "$ROOT/tests/e2e/wire" raw "$IOSWEEP_SOCKET" >"$HOME_DIR/events" || true &
+	timeout 6 "$ROOT/tests/e2e/wire" raw "$IOSWEEP_SOCKET" < <(echo '{"version":1,"request":"watch"}') >"$HOME_DIR/events" &
 	local watcher=$!
 	sleep 0.5
 	submit_slow 1 1
 	wait $watcher || true
 	grep -q '"event":"submitted","sweep":1' "$HOME_DIR/events"
 	grep -q '"event":"started","sweep":1' "$HOME_DIR/events"
+	grep -q '"event":"done","sweep":1' "$HOME_DIR/events"
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One worker as a process of the host: its start, its line, its end.  It is known by its pidfd (exit) and its line (hints
+ * for those who watch); while it runs the loop is woken by these alone.  What its end means is the supervisor's matter.
+ */
+#ifndef IOSWEEP_PROCESS_H
+#define IOSWEEP_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "schema/base/err.h"
+
+struct daemon;
+struct process;
+
+typedef void (*process_line_cb)(void *data, char *line); /* one line without its newline; may be changed */
+typedef void (*process_exit_cb)(void *data, int status); /* as waitpid(2) says it; once, and the process is freed after it */
+
+int process_start(struct daemon *d, int64_t sweep_id, bool is_undo, process_line_cb on_line, process_exit_cb on_exit, void *data,
+                  struct process **ret, struct err *e);
+pid_t process_pid(const struct process *p);
+
+/* Tells it to end what it does and to undo; if it has not ended within PROCESS_PATIENCE_MS it is killed.  Safe to repeat. */
+#define PROCESS_PATIENCE_MS (600 * 1000) /* its tool's kill time, and an umount that flushes the page cache to a slow disk */
+void process_end(struct process *p);
+
+#endif
