@@ -21,10 +21,8 @@ struct table *table_new(const char *name)
 	return t;
 }
 
-void table_free(struct table *t)
+void table_continue(struct table *t)
 {
-	if (t == NULL)
-		return;
 	for (size_t r = 0; r < t->n_rows; r++) {
 		for (size_t c = 0; c < t->n_columns; c++) {
 			free(t->rows[r].cells[c].text);
@@ -32,6 +30,15 @@ void table_free(struct table *t)
 		}
 		free(t->rows[r].cells);
 	}
+	t->n_rows = 0;
+	t->is_continued = true;
+}
+
+void table_free(struct table *t)
+{
+	if (t == NULL)
+		return;
+	table_continue(t);
 	for (size_t c = 0; c < t->n_columns; c++) {
 		free(t->columns[c].name);
 		free(t->columns[c].title);

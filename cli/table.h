@@ -55,6 +55,8 @@ void table_number(struct table *t, size_t column, double v, const char *shown);
 /* Replaces what people see of a cell that was set; programs still get the value. */
 void table_show(struct table *t, size_t column, const char *shown);
 size_t table_rows(const struct table *t);
+/* Drops the rows, which were printed: those that follow go on under the same header line (CSV and raw only). */
+void table_continue(struct table *t);
 
 enum table_format { TABLE_PEOPLE, TABLE_JSON, TABLE_CSV, TABLE_RAW, TABLE_MARKDOWN, TABLE_HTML };
 /* The format the options ask for; ERR_USAGE for an unknown --format.  The command has OPTIONS_TABLE. */
@@ -93,6 +95,7 @@ struct table {
 		struct table_cell *cells; /* n_columns of them: all columns are added before the first row */
 	} *rows;
 	size_t n_rows, cap_rows;
+	bool is_continued; /* no header line */
 };
 /* The cell as text: for_people chooses between shown and value.  Returns text of the cell or buf. */
 const char *table_cell_text(const struct table_cell *c, bool for_people, char buf[SIZE_TEXT]);

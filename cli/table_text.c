@@ -109,7 +109,7 @@ static void header_write(const struct table *t, enum table_format format, const 
 {
 	const struct layout *l = &layouts[format];
 
-	if (format == TABLE_RAW)
+	if (format == TABLE_RAW || t->is_continued)
 		return;
 	if (format == TABLE_HTML)
 		fputs("<table>\n<tr><th>", out);

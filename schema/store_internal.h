@@ -97,5 +97,7 @@ struct packed {
 void text_pack(const char *data, size_t n, struct packed *ret);
 /* -1 if data is not what text_pack made. */
 int text_unpack(const void *data, size_t n, size_t kept, struct text *ret);
+/* The same where the size before compression is not at hand. */
+int text_unpack_any(const void *data, size_t n, struct text *ret);
 
 #endif

@@ -19,19 +19,21 @@ void text_pack(const char *data, size_t n, struct packed *ret)
 	*ret = (struct packed){ .data = out, .n = rc == Z_OK ? size : 0, .kept = kept };
 }
 
-int text_unpack(const void *data, size_t n, size_t kept, struct text *ret)
+int text_unpack_any(const void *data, size_t n, struct text *ret)
 {
-	uLongf size = kept;
-	AUTO_FREE Bytef *out = NULL;
+	uLongf size = STORE_OUTPUT_MAX;
+	AUTO_FREE Bytef *out = xmalloc(size);
 
-	if (kept > STORE_OUTPUT_MAX || data == NULL)
-		return -1;
-	out = xmalloc(kept);
-	if (uncompress(out, &size, data, n) != Z_OK || size != kept)
+	if (data == NULL || uncompress(out, &size, data, n) != Z_OK)
 		return -1;
 	text_clear(ret);
-	text_add_n(ret, (const char *)out, kept);
+	text_add_n(ret, (const char *)out, size);
 	return 0;
+}
+
+int text_unpack(const void *data, size_t n, size_t kept, struct text *ret)
+{
+	return text_unpack_any(data, n, ret) < 0 || ret->n != kept ? -1 : 0;
 }
 
 static int output_read(struct statement *st, struct arena *a, struct capture *ret, struct err *e)

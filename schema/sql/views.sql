@@ -2,7 +2,7 @@
 -- `iosweep sql` and iosweep-schema(7) say of it what the comment says.  Times are UTC, as 2026-11-30T21:04:05Z.
 
 CREATE VIEW sweeps AS   -- one row a sweep
-SELECT s.id AS sweep,   -- number, as `iosweep show` takes it
+SELECT s.id AS sweep,   -- number, as iosweep show takes it
        lower(hex(s.uuid)) AS uuid,   -- the same in every store
        p.name AS plan,   -- name in the plan file
        p.about AS about,   -- what the plan says of itself
