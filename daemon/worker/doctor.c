@@ -204,6 +204,18 @@ static void loop_check(const struct doctor *d)
 
 /* ---- who else sets these things ---- */
 
+/* A line that assigns it, other than for zoned devices: those have no choice (64-btrfs-zoned.rules). */
+static bool rules_assign(const char *rules, const char *assign)
+{
+	for (const char *s = rules; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n') {
+		AUTO_FREE char *line = xstrndup(s, strcspn(s, "\n"));
+
+		if (line[0] != '#' && strstr(line, assign) != NULL && strstr(line, "zoned") == NULL)
+			return true;
+	}
+	return false;
+}
+
 static int rule_search(const char *name, void *data)
 {
 	static const char *const attrs[] = { "queue/scheduler", "queue/read_ahead_kb", "bdi/read_ahead_kb", "queue/nr_requests",
@@ -216,7 +228,7 @@ static int rule_search(const char *name, void *data)
 	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
 		AUTO_FREE char *assign = xasprintf("ATTR{%s}=\"", attrs[i]);
 
-		if (strstr(text_str(&rules), assign) != NULL)
+		if (rules_assign(text_str(&rules), assign))
 			text_printf(found, "%s'%s' sets %s", found->n > 0 ? "; " : "", name, attrs[i]);
 	}
 	return 0;
@@ -300,7 +312,7 @@ static void images_check(const struct doctor *d)
 		return;
 	}
 	free_bytes = (int64_t)st.f_bavail * (int64_t)st.f_frsize;
-	size_format(free_bytes, free_text);
+	size_format(free_bytes >> 20 << 20, free_text); /* whole MiB: people read it */
 	size_format(c->images_keep_free_bytes, keep);
 	if (free_bytes <= c->images_keep_free_bytes)
 		say(d, "images", DOCTOR_PROBLEM, "make room, or lower keep-free", "'%s' has %s free and is to keep %s free",

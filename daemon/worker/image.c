@@ -40,7 +40,7 @@ static int room_check(const struct worker *w, int64_t bytes, struct err *e)
 	free_bytes = (int64_t)st.f_bavail * (int64_t)st.f_frsize;
 	if (free_bytes - bytes < c->images_keep_free_bytes)
 		return err_set(e, ERR_NO_SPACE, "an image of %s does not fit in '%s': %s free, %s to be kept free",
-		               size_format(bytes, image), c->images_path, size_format(free_bytes, free_text),
+		               size_format(bytes, image), c->images_path, size_format(free_bytes >> 20 << 20, free_text),
 		               size_format(c->images_keep_free_bytes, other));
 	return 0;
 }

@@ -26,6 +26,9 @@ static const struct {
 	{ "nouuid_tree", NULL }, { "dioread_nolock", "dioread_lock" },
 };
 
+/* Flags that the kernel's own code shows whenever they are set (show_mnt_opts(), show_sb_opts() in fs/proc_namespace.c). */
+static const char *const always_shown[] = { "noatime", "nodiratime", "noexec", "nosymfollow", "sync", "dirsync", "lazytime", "ro" };
+
 /* The next option of a list separated by commas or newlines; NULL at the end.  The span is not terminated. */
 static const char *option_next(const char **rest, size_t *n)
 {
@@ -141,6 +144,11 @@ static enum verdict silent_verdict(const struct option *wanted, const char *show
 		text_printf(why, "'%s' was asked for, '%s' is in force", wanted->key, contrary);
 		return VERDICT_CONTRADICTED;
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(always_shown); i++)
+		if (strcmp(always_shown[i], wanted->key) == 0) {
+			text_printf(why, "'%s' was asked for and is not in force", wanted->key);
+			return VERDICT_CONTRADICTED;
+		}
 	if (text_starts(wanted->key, "no") && !wanted->has_value)
 		return VERDICT_IMPLIED; /* the thing is not shown as being on */
 	text_printf(why, "'%s%s%s' is not shown by the kernel", wanted->key, wanted->has_value ? "=" : "", wanted->value);

@@ -26,7 +26,7 @@
 #include "daemon/worker/sysroot.h"
 #include "daemon/worker/tunable.h"
 
-#define LEASE_WAIT_NS (5 * INT64_C(1000000000)) /* udevd holds a shared lock while it probes */
+#define LEASE_WAIT_NS (2 * INT64_C(1000000000)) /* udevd holds a shared lock while it probes */
 #define LEASE_PAUSE_NS (50 * 1000000L)
 
 void claimed_init(struct claimed *c)
