@@ -312,6 +312,14 @@ void workload_free(struct workload *w)
 		arena_free(w->arena);
 }
 
+bool workload_uses(const struct workload *w, const char *fact)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(w->uses) && w->uses[i] != NULL; i++)
+		if (strcmp(w->uses[i], fact) == 0)
+			return true;
+	return false;
+}
+
 bool workload_takes(const struct workload *w, const char *param)
 {
 	for (size_t i = 0; i < w->n_params; i++)

@@ -62,11 +62,14 @@ struct workload {
 	struct workload_metric *metrics; /* owned by the arena */
 	size_t n_metrics;
 	const void *rules;       /* complete-if, fail-if, suspect-if: private to extract.c */
+	const char *uses[16];    /* the facts (extract.h) that its expressions name; NULL-terminated */
 	bool is_body;            /* made by workload_from_plan */
 	uint8_t digest[32];      /* of what it says, without about and comments */
 	struct arena *arena;     /* owns all of it */
 };
 
+/* Does an expression of it name this fact?  The others need not be gathered. */
+bool workload_uses(const struct workload *w, const char *fact);
 /* May a plan give this parameter?  By name, or by more-params. */
 bool workload_takes(const struct workload *w, const char *param);
 

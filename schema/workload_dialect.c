@@ -106,10 +106,23 @@ bool source_has_field(const struct source *s, const char *name)
 	return false;
 }
 
+/* Notes that the definition names a fact; fact_table has fewer entries than w->uses. */
+static void fact_note(struct workload *w, const char *name)
+{
+	size_t n = 0;
+
+	while (w->uses[n] != NULL && strcmp(w->uses[n], name) != 0)
+		n++;
+	if (w->uses[n] == NULL && n + 1 < ARRAY_SIZE(w->uses))
+		w->uses[n] = arena_strdup(w->arena, name);
+}
+
 bool reader_knows(const struct metric_reader *r, const struct source *s, const char *name)
 {
 	const struct workload *w = r->w;
 
+	if (fact_is_known(name))
+		fact_note(r->w, name);
 	if (fact_is_known(name) || (s->kind != SOURCE_FACTS && strcmp(name, "copy") == 0))
 		return true;
 	for (size_t i = 0; i < w->n_params; i++)

@@ -116,6 +116,7 @@ static int step_tools_run(struct bench *b, enum workload_phase phase, const stru
 	int64_t elapsed_ns = 0;
 	int rc = tools_run(&b->w->tools, &b->w->submitter, tools, (size_t)copies, ends, e);
 
+	p->copies = copies > p->copies ? copies : p->copies;
 	for (int i = 0; i < copies; i++) {
 		elapsed_ns = ends[i].elapsed_ns > elapsed_ns ? ends[i].elapsed_ns : elapsed_ns;
 		capture_add(p, phase, &ends[i], a);

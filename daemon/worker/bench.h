@@ -30,6 +30,7 @@ struct bench {
 struct phase_end {
 	int64_t elapsed_ns, user_ns, system_ns;
 	int64_t tools_read_bytes;    /* that the tools made block devices read */
+	int copies;                  /* programs of the widest step */
 	int exit_status, exit_signal;/* of the first step that did not end well, else 0; a signal leaves the status -1 */
 	struct capture *captures;    /* arena: two for each program, empty ones included */
 	size_t n_captures;

@@ -11,11 +11,12 @@
 #include "daemon/worker/fault.h"
 #include "daemon/worker/flags.h"
 #include "daemon/worker/helper.h"
+#include "daemon/worker/probe.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/target.h"
 #include "daemon/worker/workplace.h"
 
-#define FACTS_MAX 10
+#define FACTS_MAX (12 + PROBE_FACTS)
 
 struct trial {
 	struct bench *b;
@@ -25,6 +26,7 @@ struct trial {
 	int64_t id;
 	struct phase_end before, run, after;
 	struct trial_io io;
+	struct probe probe_before, probe_after;
 	struct flags flags;
 	struct outcome outcome;
 	bool has_run; /* the run phase has begun: its figures mean something */
@@ -56,12 +58,14 @@ static int trial_phases(struct trial *t, struct err *e)
 		bench_servers_stop(b, PHASE_BEFORE);
 		return -1;
 	}
+	probe_take(t->w, b->def->definition, &t->probe_before);
 	iostat_read(t->w, &t->io.before_run);
 	if (b->n_servers > 0)
 		t->io.before_settle.is_known = false; /* a server of ours may have moved what moved since */
 	t->has_run = true;
 	rc = bench_phase(b, PHASE_RUN, t->repetition, t->a, &t->run, e);
 	iostat_read(t->w, &t->io.after_run);
+	probe_take(t->w, b->def->definition, &t->probe_after);
 	t->io.tools_read_bytes = t->run.tools_read_bytes;
 	t->io.is_shared = t->w->claimed.kind == TARGET_DIRECTORY;
 	if (rc == 0)
@@ -86,6 +90,16 @@ static int status_of(const struct phase_end *p)
 	return p->exit_signal != 0 ? 128 + p->exit_signal : p->exit_status;
 }
 
+/* Those that have no column in the store, and are kept for a later extraction. */
+static size_t facts_beside(const struct trial *t, struct fact *facts)
+{
+	size_t n = 0;
+
+	facts[n++] = (struct fact){ "ram_bytes", (double)t->w->ram_bytes };
+	facts[n++] = (struct fact){ "copies", t->run.copies > 0 ? t->run.copies : 1 };
+	return n + probe_facts(&t->probe_before, &t->probe_after, &facts[n]);
+}
+
 static size_t facts_fill(const struct trial *t, struct fact facts[FACTS_MAX])
 {
 	size_t n = 0;
@@ -98,9 +112,8 @@ static size_t facts_fill(const struct trial *t, struct fact facts[FACTS_MAX])
 		facts[n++] = (struct fact){ "read_bytes", (double)io_read_bytes(t) };
 		facts[n++] = (struct fact){ "written_bytes", (double)io_written_bytes(t) };
 	}
-	facts[n++] = (struct fact){ "ram", (double)t->w->ram_bytes };
 	facts[n++] = (struct fact){ "repetition", t->repetition };
-	return n;
+	return n + facts_beside(t, &facts[n]);
 }
 
 /* run first: a pattern without a step means what `run` printed. */
@@ -157,6 +170,8 @@ static int trial_store(struct trial *t, const char *state, const char *reason, i
 {
 	struct capture *captures;
 	size_t n = captures_keep(captures, captures_join(t, &captures));
+	struct fact facts[FACTS_MAX];
+	size_t n_facts = t->has_run ? facts_beside(t, facts) : 0;
 	bool has_io = t->has_run && t->io.before_run.is_known && t->io.after_run.is_known;
 	struct trial_end end = {
 		.state = state, .reason = reason, .environment_id = environment_id,
@@ -164,7 +179,7 @@ static int trial_store(struct trial *t, const char *state, const char *reason, i
 		.read_bytes = has_io ? io_read_bytes(t) : -1, .written_bytes = has_io ? io_written_bytes(t) : -1,
 		.exit_status = t->has_run && t->run.exit_signal == 0 ? t->run.exit_status : -1, .exit_signal = t->run.exit_signal,
 		.measured = t->outcome.at, .n_measured = t->outcome.n, .flags = t->flags.at, .n_flags = t->flags.n,
-		.captures = captures, .n_captures = n,
+		.captures = captures, .n_captures = n, .facts = facts, .n_facts = n_facts,
 	};
 	int rc;
 
