@@ -62,7 +62,7 @@ void compare_pair(const struct pair *p, const struct noise *noise, struct pair_t
 		ret->high = exp(d + margin);
 		ret->is_decided = fabs(d) > margin;
 	}
-	if (has_trials(p) && p->n_a + p->n_b <= 20) {
+	if (has_trials(p) && p->n_a + p->n_b >= 3 && p->n_a + p->n_b <= 20) {
 		ret->p = stats_mann_whitney(p->a_trials, (size_t)p->n_a, p->b_trials, (size_t)p->n_b);
 		ret->p_floor = stats_mann_whitney_floor((size_t)p->n_a, (size_t)p->n_b);
 	}

@@ -43,6 +43,27 @@ struct dataset_options {
  * dataset_free. */
 int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret, struct err *e);
 
+/* ---- two sides (store_compare.c) ---- */
+
+/* The good trials of one cell: values sorted by metric, then by repetition. */
+struct cell_trials {
+	int64_t *metric_ids; /* owned */
+	double *values;      /* owned */
+	size_t n;
+};
+int store_cell_trials(struct store *s, int64_t cell_id, struct cell_trials *ret, struct err *e);
+void cell_trials_done(struct cell_trials *t);
+
+/* An environment fact that the two sides do not share; what changes a number first comes first. */
+struct difference {
+	const char *key;      /* "tool.fio", "kernel.release" ... (arena) */
+	const char *a, *b;    /* the values of each side, joined by " | "; "" if unknown there */
+	int rank;             /* 0 tools, 1 kernel, 2 filesystem tools, 3 device, 4 firmware, 5 memory, 6 write cache, 7 defaults, 8 the rest */
+};
+int fact_rank(const char *key);
+int store_differences(struct store *s, const int64_t *a_cells, size_t n_a, const int64_t *b_cells, size_t n_b, struct arena *a,
+                      struct difference **ret, size_t *ret_n, struct err *e);
+
 /* ---- one result after the other (store_query.c) ---- */
 
 struct query_options {

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `compare` needs beside the results: the trials behind them, and in which facts the environments differ.
+ */
+#include <string.h>
+
+#include "schema/store_internal.h"
+#include "schema/store_select.h"
+
+int store_cell_trials(struct store *s, int64_t cell_id, struct cell_trials *ret, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	struct cell_trials t = { 0 };
+	size_t cap = 0;
+	int rc;
+
+	if (statement_open(s, &st, e, "SELECT metric_id, value FROM measurement WHERE cell_id = ? ORDER BY metric_id, trial_id", "i",
+	                   cell_id) < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		if (t.n == cap) {
+			cap = cap > 0 ? 2 * cap : 16;
+			t.metric_ids = xreallocarray(t.metric_ids, cap, sizeof(*t.metric_ids));
+			t.values = xreallocarray(t.values, cap, sizeof(*t.values));
+		}
+		t.metric_ids[t.n] = column_int(st, 0);
+		t.values[t.n++] = column_real(st, 1);
+	}
+	if (rc < 0)
+		cell_trials_done(&t);
+	else
+		*ret = t;
+	return rc;
+}
+
+void cell_trials_done(struct cell_trials *t)
+{
+	free(t->metric_ids);
+	free(t->values);
+	*t = (struct cell_trials){ 0 };
+}
+
+int fact_rank(const char *key)
+{
+	if (strstr(key, "mkfs") != NULL || text_starts(key, "filesystem"))
+		return 2;
+	if (text_starts(key, "tool."))
+		return 0;
+	if (text_starts(key, "kernel."))
+		return 1;
+	if (strstr(key, "firmware") != NULL || strstr(key, "bios") != NULL || strstr(key, "microcode") != NULL)
+		return 4;
+	if (strstr(key, "write_cache") != NULL || strstr(key, "write-cache") != NULL)
+		return 6;
+	if (text_starts(key, "device.") || text_starts(key, "controller.") || text_starts(key, "target."))
+		return 3;
+	if (text_starts(key, "memory.") || text_starts(key, "cpu."))
+		return 5;
+	return text_starts(key, "default ") ? 7 : 8;
+}
+
+/* ---- facts of one side ---- */
+
+struct side_fact {
+	const char *key, *values;
+};
+struct side_facts {
+	struct side_fact *at; /* owned */
+	size_t n, cap;
+	int64_t *environments; /* owned */
+	size_t n_environments, cap_environments;
+};
+
+static int environments_collect(struct store *s, const int64_t *cells, size_t n, struct side_facts *f, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		AUTO_STATEMENT struct statement *st = NULL;
+		int rc;
+
+		if (statement_open(s, &st, e, "SELECT DISTINCT environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i", cells[i]) < 0)
+			return -1;
+		while ((rc = statement_next(st, e)) > 0) {
+			int64_t id = column_int(st, 0);
+			size_t k = 0;
+
+			while (k < f->n_environments && f->environments[k] != id)
+				k++;
+			if (k < f->n_environments || id == 0)
+				continue;
+			ARRAY_GROW(f->environments, f->n_environments, f->cap_environments);
+			f->environments[f->n_environments++] = id;
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void fact_add(struct side_facts *f, const char *key, const char *value, struct arena *a)
+{
+	size_t i = 0;
+
+	while (i < f->n && strcmp(f->at[i].key, key) != 0)
+		i++;
+	if (i == f->n) {
+		ARRAY_GROW(f->at, f->n, f->cap);
+		f->at[f->n++] = (struct side_fact){ arena_strdup(a, key), arena_strdup(a, value) };
+	} else if (strcmp(f->at[i].values, value) != 0) {
+		AUTO_FREE char *wrapped = xasprintf(" | %s | ", f->at[i].values), *wanted = xasprintf(" | %s | ", value);
+
+		if (strstr(wrapped, wanted) == NULL)
+			f->at[i].values = arena_printf(a, "%s | %s", f->at[i].values, value);
+	}
+}
+
+static int facts_collect(struct store *s, const int64_t *cells, size_t n, struct side_facts *f, struct arena *a, struct err *e)
+{
+	if (environments_collect(s, cells, n, f, e) < 0)
+		return -1;
+	for (size_t i = 0; i < f->n_environments; i++) {
+		AUTO_STATEMENT struct statement *st = NULL;
+		int rc;
+
+		/* ordered by value, so that equal sets of values give equal texts */
+		if (statement_open(s, &st, e, "SELECT key, value FROM environment_fact WHERE environment_id = ? AND class <> 'volatile' "
+		                   "ORDER BY value", "i", f->environments[i]) < 0)
+			return -1;
+		while ((rc = statement_next(st, e)) > 0)
+			fact_add(f, column_borrow(st, 0), column_borrow(st, 1), a);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const char *fact_values(const struct side_facts *f, const char *key)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (strcmp(f->at[i].key, key) == 0)
+			return f->at[i].values;
+	return "";
+}
+
+/* Whether both texts hold the same values, in whatever order. */
+static bool values_equal(const char *a, const char *b)
+{
+	AUTO_FREE char *wrapped = xasprintf(" | %s | ", b), *copy = xstrdup(a);
+	char *rest = copy, *part;
+
+	if (strlen(a) != strlen(b))
+		return false;
+	while ((part = rest) != NULL) {
+		char *bar = strstr(part, " | ");
+		AUTO_FREE char *wanted = NULL;
+
+		if (bar != NULL)
+			*bar = '\0';
+		rest = bar != NULL ? bar + 3 : NULL;
+		wanted = xasprintf(" | %s | ", part);
+		if (strstr(wrapped, wanted) == NULL)
+			return false;
+	}
+	return true;
+}
+
+static int difference_compare(const void *a, const void *b)
+{
+	const struct difference *x = a, *y = b;
+
+	return x->rank != y->rank ? x->rank - y->rank : strcmp(x->key, y->key);
+}
+
+int store_differences(struct store *s, const int64_t *a_cells, size_t n_a, const int64_t *b_cells, size_t n_b, struct arena *a,
+                      struct difference **ret, size_t *ret_n, struct err *e)
+{
+	struct side_facts x = { 0 }, y = { 0 };
+	int rc = facts_collect(s, a_cells, n_a, &x, a, e);
+
+	if (rc == 0)
+		rc = facts_collect(s, b_cells, n_b, &y, a, e);
+	*ret = arena_array(a, x.n + y.n + 1, sizeof(**ret));
+	*ret_n = 0;
+	for (size_t i = 0; rc == 0 && i < x.n + y.n; i++) {
+		const char *key = i < x.n ? x.at[i].key : y.at[i - x.n].key;
+		const char *va = fact_values(&x, key), *vb = fact_values(&y, key);
+
+		if ((i >= x.n && va[0] != '\0') || values_equal(va, vb))
+			continue;
+		(*ret)[(*ret_n)++] = (struct difference){ key, va, vb, fact_rank(key) };
+	}
+	if (*ret_n > 1)
+		qsort(*ret, *ret_n, sizeof(**ret), difference_compare);
+	free(x.at);
+	free(y.at);
+	free(x.environments);
+	free(y.environments);
+	return rc;
+}
