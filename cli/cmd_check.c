@@ -147,8 +147,19 @@ struct column {
 	int width;
 };
 
+/* mkfs and mount options that come with the filesystem are known by its name: no column for them. */
+static bool is_worth_a_column(const struct plan *p, const struct matrix *m, const struct setting *s)
+{
+	bool is_axis = s->def->kind != AXIS_WORDS;
+
+	for (size_t i = 0; i < p->n_blocks && !is_axis; i++)
+		for (size_t j = 0; j < p->blocks[i].n && !is_axis; j++)
+			is_axis = strcmp(p->blocks[i].axes[j].name, s->axis) == 0;
+	return is_axis && matrix_axis_varies(m, s->axis);
+}
+
 /* The axes that vary, wide enough for the first cells; later ones may stick out. */
-static size_t columns_choose(const struct matrix *m, struct column columns[CELL_SETTINGS_MAX])
+static size_t columns_choose(const struct plan *p, const struct matrix *m, struct column columns[CELL_SETTINGS_MAX])
 {
 	struct matrix_walk *w = matrix_walk_new(m);
 	struct cell c;
@@ -156,7 +167,7 @@ static size_t columns_choose(const struct matrix *m, struct column columns[CELL_
 
 	for (uint64_t i = 0; i < 1000 && matrix_walk_next(w, &c); i++) {
 		for (size_t k = 0; i == 0 && k < c.n; k++)
-			if (matrix_axis_varies(m, c.at[k].axis))
+			if (is_worth_a_column(p, m, &c.at[k]))
 				columns[n++] = (struct column){ .axis = k, .width = (int)strlen(c.at[k].axis) };
 		for (size_t k = 0; k < n; k++)
 			if ((int)strlen(c.at[columns[k].axis].requested) > columns[k].width)
@@ -172,10 +183,10 @@ static const char *shown(const char *requested)
 }
 
 /* Printed as they come, not through a table: there may be a million. */
-static void cells_print(const struct matrix *m, uint64_t limit)
+static void cells_print(const struct plan *p, const struct matrix *m, uint64_t limit)
 {
 	struct column columns[CELL_SETTINGS_MAX];
-	size_t n = columns_choose(m, columns);
+	size_t n = columns_choose(p, m, columns);
 	struct matrix_walk *w = matrix_walk_new(m);
 	struct cell c;
 	uint64_t i;
@@ -233,7 +244,7 @@ static void check_print(const struct plan *p, const struct matrix *m, const stru
 		comma = ", ";
 	}
 	printf("\nestimate  %s\n", seconds >= 0 ? duration_format((int64_t)(seconds * 1e9), buf) : "no history");
-	cells_print(m, with_cells ? UINT64_MAX : CELLS_SHOWN);
+	cells_print(p, m, with_cells ? UINT64_MAX : CELLS_SHOWN);
 }
 
 /* Names that this kernel generation has dropped, so that nobody waits a night for cells that cannot be. */

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <glob.h>
 #include <string.h>
 
 #include "tests/unit/plan_help.h"
@@ -440,6 +442,22 @@ static void at_most_a_hundred_faults_are_kept(void **state)
 	diags_done(&d);
 }
 
+static void every_plan_that_is_shipped_is_good(void **state)
+{
+	glob_t found;
+
+	(void)state;
+	assert_int_equal(glob("sweeps/*.yaml", 0, NULL, &found), 0);
+	assert_true(found.gl_pathc >= 6);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		AUTO_TEXT struct text yaml = { 0 };
+
+		assert_int_equal(file_read(AT_FDCWD, found.gl_pathv[i], YAML_MAX_BYTES, &yaml, NULL), 0);
+		plan_free(read_good(text_str(&yaml)));
+	}
+	globfree(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +485,7 @@ int main(void)
 		cmocka_unit_test(excludes_must_name_what_is_there),
 		cmocka_unit_test(definitions_are_checked),
 		cmocka_unit_test(at_most_a_hundred_faults_are_kept),
+		cmocka_unit_test(every_plan_that_is_shipped_is_good),
 	};
 
 	return cmocka_run_group_tests(tests, definitions_load, definitions_free);
