@@ -100,9 +100,9 @@ static int64_t trials_left(const struct sweep *s)
 	return (s->cells - s->cells_ended) * s->trials_per_cell - (begun > 0 ? begun : 0);
 }
 
-static void left_write(const struct progress *p, const struct sweep *s, struct text *line)
+static void left_write(const struct progress *p, const struct sweep *s, bool is_running, struct text *line)
 {
-	int64_t left_ms = pace_left_ms(&p->pace, trials_left(s), now_ms());
+	int64_t left_ms = pace_left_ms(&p->pace, trials_left(s), is_running, now_ms());
 	char buf[SIZE_TEXT];
 
 	if (left_ms >= 0 && (s->cells_ended > 0 || p->pace.n > 2))
@@ -159,7 +159,7 @@ static int progress_draw(struct progress *p, const struct sweep *s, struct arena
 		text_printf(&line, "%" PRId64 " of %" PRId64 " cells", s->cells_ended, s->cells);
 	axes_write(p, &w, &line);
 	trial_write(p, s, &w, &line);
-	left_write(p, s, &line);
+	left_write(p, s, w.is_running, &line);
 	line_draw(p, &line, &w);
 	return 0;
 }

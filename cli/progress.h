@@ -33,7 +33,8 @@ struct pace {
 	int64_t sum_ms, n;    /* from one trial's start to the next one's, preparation of cells included; pauses left out */
 };
 void pace_add(struct pace *p, int64_t trial_id, int64_t started_ms, int64_t elapsed_ms);
-/* Milliseconds that trials_left more will take from now on; -1: not known yet. */
-int64_t pace_left_ms(const struct pace *p, int64_t trials_left, int64_t now_ms);
+/* Milliseconds that trials_left more will take from now on; -1: not known yet.  is_running: the newest one taken in is the
+ * first of them. */
+int64_t pace_left_ms(const struct pace *p, int64_t trials_left, bool is_running, int64_t now_ms);
 
 #endif

@@ -25,7 +25,7 @@ void pace_add(struct pace *p, int64_t trial_id, int64_t started_ms, int64_t elap
 	p->last_elapsed_ms = elapsed_ms;
 }
 
-int64_t pace_left_ms(const struct pace *p, int64_t trials_left, int64_t now_ms)
+int64_t pace_left_ms(const struct pace *p, int64_t trials_left, bool is_running, int64_t now_ms)
 {
 	int64_t each_ms, first_ms;
 
@@ -34,7 +34,7 @@ int64_t pace_left_ms(const struct pace *p, int64_t trials_left, int64_t now_ms)
 	if (trials_left <= 0)
 		return 0;
 	each_ms = p->sum_ms / p->n;
-	first_ms = each_ms - (now_ms - p->last_start_ms); /* of the one that runs */
+	first_ms = is_running ? each_ms - (now_ms - p->last_start_ms) : each_ms;
 	return each_ms * (trials_left - 1) + (first_ms > 0 ? first_ms : 0);
 }
 

@@ -29,6 +29,11 @@ static const char *value_sized(const struct report *r, const char *axis, const c
 	return arena_strdup(r->arena, size_format(bytes, buf));
 }
 
+static bool is_option_axis(const char *axis)
+{
+	return strcmp(axis, "mkfs") == 0 || strcmp(axis, "mount") == 0;
+}
+
 const char *report_value_text(const struct report *r, const struct shown_cell *c, const char *axis)
 {
 	const struct shown_value *v = report_value(c, axis);
@@ -36,7 +41,7 @@ const char *report_value_text(const struct report *r, const struct shown_cell *c
 	if (v == NULL)
 		return "-";
 	if (strcmp(v->value, KERNEL_DEFAULT) == 0) {
-		if (v->effective == NULL || v->effective[0] == '\0')
+		if (v->effective == NULL || v->effective[0] == '\0' || is_option_axis(axis)) /* what mkfs chose fills a page */
 			return "default";
 		return arena_printf(r->arena, "default (%s)", value_sized(r, axis, v->effective));
 	}
@@ -73,18 +78,16 @@ static struct report_axis *axis_lookup(struct report *r, const char *name)
 	return NULL;
 }
 
-/* What tells two cells apart on an axis; for people's columns the name under define: counts, too. */
-static const char *value_identity(const struct shown_cell *c, const char *axis)
+/* By what people read: a default that turned out differently (btrfs has a readahead of its own) is a difference. */
+static bool values_differ(const struct report *r, size_t cell, size_t other, const char *axis)
 {
-	const struct shown_value *v = report_value(c, axis);
-
-	return v == NULL ? KERNEL_DEFAULT : strcmp(axis, "filesystem") == 0 ? v->requested : v->value;
+	return strcmp(report_value_text(r, &r->cells[cell], axis), report_value_text(r, &r->cells[other], axis)) != 0;
 }
 
 static bool axis_varies(const struct report *r, const char *axis)
 {
 	for (size_t i = 1; i < r->n_cells; i++)
-		if (strcmp(value_identity(&r->cells[0], axis), value_identity(&r->cells[i], axis)) != 0)
+		if (values_differ(r, 0, i, axis))
 			return true;
 	return false;
 }
@@ -92,13 +95,13 @@ static bool axis_varies(const struct report *r, const char *axis)
 /* True if cells with the same filesystem have the same value of this axis: then the filesystem's name says it all. */
 static bool axis_is_implied(const struct report *r, const char *axis)
 {
-	if (strcmp(axis, "mkfs") != 0 && strcmp(axis, "mount") != 0)
+	if (!is_option_axis(axis))
 		return false;
 	for (size_t i = 0; i < r->n_cells; i++)
 		for (size_t j = 0; j < i; j++) {
-			if (strcmp(value_identity(&r->cells[i], "filesystem"), value_identity(&r->cells[j], "filesystem")) != 0)
+			if (values_differ(r, i, j, "filesystem"))
 				continue;
-			if (strcmp(value_identity(&r->cells[i], axis), value_identity(&r->cells[j], axis)) != 0)
+			if (values_differ(r, i, j, axis))
 				return false;
 			break; /* equal to an earlier one, which was compared with those before it */
 		}
@@ -267,6 +270,17 @@ const char *report_figure(const struct report *r, const struct report_metric *m,
 	                    text_str(&marks), m->spread_width > 0 ? " " : "", m->spread_width, spread_text(result, spread));
 }
 
+/* Numbers that are neither good nor bad are left to those who name them, unless there are no others. */
+static void asides_build(struct report *r)
+{
+	bool has_direction = false;
+
+	for (size_t i = 0; i < r->n_metrics; i++)
+		has_direction = has_direction || r->metrics[i].better != BETTER_NEITHER;
+	for (size_t i = 0; i < r->n_metrics; i++)
+		r->metrics[i].is_aside = has_direction && r->metrics[i].better == BETTER_NEITHER;
+}
+
 static void units_build(struct report *r, enum scale_style style)
 {
 	AUTO_FREE double *values = xcalloc(r->n_cells + 1, sizeof(*values));
@@ -301,6 +315,7 @@ int report_load(struct store *s, int64_t sweep_id, enum scale_style style, struc
 	axes_build(&r);
 	metrics_build(&r);
 	units_build(&r, style);
+	asides_build(&r);
 	*ret = r;
 	return 0;
 }
@@ -375,8 +390,10 @@ int report_choose(struct report *r, const char *list, struct err *e)
 		list += length + (list[length] == ',');
 	}
 	for (size_t i = 0; list != NULL && i < r->n_metrics; i++)
-		if (chosen[i])
-			r->metrics[n++] = r->metrics[i];
+		if (chosen[i]) {
+			r->metrics[n] = r->metrics[i];
+			r->metrics[n++].is_aside = false;
+		}
 	if (list != NULL)
 		r->n_metrics = n;
 	return 0;

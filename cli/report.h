@@ -26,6 +26,7 @@ struct report_metric {
 	struct scale unit;     /* chosen for its column */
 	const struct shown_result **at; /* per cell; NULL where there is none */
 	enum standing *standing;        /* per cell */
+	bool is_aside;        /* not shown to people unless named: neither higher nor lower is better */
 	int64_t n_max;        /* most good trials behind any result */
 	int width, marks_width, spread_width; /* of the parts of a figure */
 };

@@ -48,11 +48,6 @@ static void item_add(struct text *lines, size_t *used, const char *first, const 
 	*used += needs;
 }
 
-static bool is_option_axis(const char *name)
-{
-	return strcmp(name, "mkfs") == 0 || strcmp(name, "mount") == 0;
-}
-
 /* Axes that are the same in every cell. */
 static void constants_lines(const struct report *r, FILE *out)
 {
@@ -62,7 +57,7 @@ static void constants_lines(const struct report *r, FILE *out)
 	for (size_t i = 0; r->n_cells > 0 && i < r->n_axes; i++) {
 		const char *name = r->axes[i].name, *value = report_value_text(r, &r->cells[0], name);
 
-		if (!r->axes[i].varies && !(is_option_axis(name) && strcmp(value, "-") == 0))
+		if (!r->axes[i].varies && strcmp(value, "-") != 0)
 			item_add(&lines, &used, r->n_cells > 1 ? "in every cell: " : "", name, value);
 	}
 	if (used > 0)
@@ -174,12 +169,27 @@ static void reasons_lines(const struct report *r, FILE *out)
 	}
 }
 
+static void asides_line(const struct report *r, FILE *out)
+{
+	bool is_first = true;
+
+	for (size_t m = 0; m < r->n_metrics; m++) {
+		if (!r->metrics[m].is_aside)
+			continue;
+		fprintf(out, "%s%s", is_first ? "not shown, neither better nor worse (--metric NAME shows them): " : ", ", r->metrics[m].key);
+		is_first = false;
+	}
+	if (!is_first)
+		fprintf(out, "\n");
+}
+
 void show_notes(const struct report *r, FILE *out)
 {
 	fprintf(out, "\n");
 	marks_lines(r, out);
 	flags_lines(r, out);
 	reasons_lines(r, out);
+	asides_line(r, out);
 	if (r->n_cells < (size_t)r->sweep.cells && r->sweep.state != SWEEP_IMPORTED)
 		fprintf(out, "%" PRId64 " of %" PRId64 " cells have not been visited%s\n", r->sweep.cells - (int64_t)r->n_cells,
 		        r->sweep.cells, r->sweep.state == SWEEP_RUNNING || r->sweep.state == SWEEP_QUEUED ? " yet" : "");

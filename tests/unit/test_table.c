@@ -197,13 +197,14 @@ static void the_time_left_is_learnt_from_the_trials_so_far(void **state)
 	struct pace p = { 0 };
 
 	(void)state;
-	assert_int_equal(pace_left_ms(&p, 5, 0), -1);
+	assert_int_equal(pace_left_ms(&p, 5, true, 0), -1);
 	pace_add(&p, 1, 1000, 800);
 	pace_add(&p, 2, 2000, 800);
 	pace_add(&p, 3, 5000, 800); /* a new cell was prepared before it */
-	assert_int_equal(pace_left_ms(&p, 5, 5500), 4 * 2000 + 1500);
-	assert_int_equal(pace_left_ms(&p, 5, 50000), 4 * 2000);
-	assert_int_equal(pace_left_ms(&p, 0, 5500), 0);
+	assert_int_equal(pace_left_ms(&p, 5, true, 5500), 4 * 2000 + 1500);
+	assert_int_equal(pace_left_ms(&p, 5, true, 50000), 4 * 2000);
+	assert_int_equal(pace_left_ms(&p, 0, true, 5500), 0);
+	assert_int_equal(pace_left_ms(&p, 5, false, 5500), 5 * 2000); /* the newest has ended, the next not begun */
 }
 
 static void a_night_without_power_does_not_slow_the_estimate(void **state)
@@ -214,7 +215,7 @@ static void a_night_without_power_does_not_slow_the_estimate(void **state)
 	pace_add(&p, 1, 1000, 800);
 	pace_add(&p, 2, 2000, 800);
 	pace_add(&p, 3, 2000 + 36000000, 800);
-	assert_int_equal(pace_left_ms(&p, 2, 2000 + 36000000), 2000);
+	assert_int_equal(pace_left_ms(&p, 2, true, 2000 + 36000000), 2000);
 }
 
 static void the_axes_that_a_plan_varies_are_found_in_its_text(void **state)
