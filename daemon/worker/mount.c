@@ -21,9 +21,10 @@
 #include "daemon/worker/target.h"
 
 #define BUSY_WAIT_NS (3 * INT64_C(1000000000))  /* a device that udev or mdadm looks at for a moment */
-#define UMOUNT_WAIT_NS (10 * INT64_C(1000000000))
 #define PAUSE_NS (20 * 1000000L)
 #define MESSAGE_MAX 600
+
+int64_t mount_busy_wait_ns = 10 * INT64_C(1000000000);
 
 /* Flags of a mount, unknown to fsconfig; mount_setattr(2).  `sync`, `dirsync` and `lazytime` belong to the superblock. */
 static const struct {
@@ -226,7 +227,7 @@ int mount_make(struct worker *w, struct err *e)
 
 static int umount_wait(const char *path)
 {
-	int64_t deadline_ns = clock_ns() + UMOUNT_WAIT_NS;
+	int64_t deadline_ns = clock_ns() + mount_busy_wait_ns;
 
 	while (umount2(path, UMOUNT_NOFOLLOW) < 0) {
 		if (errno == EINVAL || errno == ENOENT) /* not mounted (any more) */
@@ -242,7 +243,7 @@ static int umount_wait(const char *path)
  * device cannot be opened exclusively. */
 static int device_wait(const struct claimed *c)
 {
-	int64_t deadline_ns = clock_ns() + UMOUNT_WAIT_NS;
+	int64_t deadline_ns = clock_ns() + mount_busy_wait_ns;
 
 	for (;;) {
 		AUTO_CLOSE int fd = open(c->private_node, O_RDONLY | O_EXCL | O_CLOEXEC | O_NONBLOCK);

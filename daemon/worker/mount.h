@@ -18,6 +18,8 @@ enum verdict mount_options_verdict(char *const *wanted, const char *shown, const
 /* For settings_verify: effective options and verdict of the mounted filesystem. */
 enum verdict mount_verdict(struct worker *w, struct text *ret_effective, struct text *ret_why);
 
+/* How long an unmount waits for others to let go; 10 s, tests make it shorter. */
+extern int64_t mount_busy_wait_ns;
 /* Who still uses files of a filesystem: "process 812 (bash), working directory"; false if nobody is found. */
 bool mount_holder(int proc_fd, dev_t dev, char *ret, size_t size);
 

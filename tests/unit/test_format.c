@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * mkfs: the argument list, the verdict on a failure, and what was made against what was asked, from recorded descriptions.
+ * mkfs: the argument list, the verdict on a failure, and what was made against what was asked, from recorded descriptions; and
+ * filesystems made for real on loop devices of the test's own.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <fcntl.h>
-#include <string.h>
+#include "tests/unit/worker_fixture.h"
 
+#include "daemon/worker/device.h"
 #include "daemon/worker/format.h"
+#include "daemon/worker/guard.h"
 
 #define UUID "01234567-89ab-7def-8123-456789abcdef"
 
@@ -159,6 +156,280 @@ static void the_effective_geometry_is_told_in_bytes(void **state)
 	assert_non_null(strstr(text_str(&effective), "log=67108864 logsunit=65536"));
 }
 
+/* ---- for real ---- */
+
+static int setup(void **state)
+{
+	struct fixture *f = xmalloc(sizeof(*f));
+
+	fixture_new(f);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_end(f);
+	free(f);
+	return 0;
+}
+
+static struct signature signature_of(struct fixture *f)
+{
+	struct signature s;
+	int fd = open(f->w.claimed.private_node, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	OK(signature_read(fd, &s, &f->e));
+	close(fd);
+	return s;
+}
+
+static void tool_runs(struct fixture *f, const char *a, const char *b, const char *c)
+{
+	const char *argv[] = { a, b, c, f->loop, NULL };
+
+	OK(tool_must(&f->w.tools, NULL, &f->e, argv, 0));
+}
+
+/* The digest of the first and the last MiB of the backing file. */
+static void ends_digest(struct fixture *f, char ret[DIGEST_TEXT])
+{
+	static char buf[2 << 20];
+	uint8_t digest[DIGEST_SIZE];
+	struct stat st;
+	int fd = open(f->loop_file, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	assert_int_equal(fsync(f->loop_fd), 0);
+	assert_int_equal(pread(fd, buf, 1 << 20, 0), 1 << 20);
+	assert_int_equal(pread(fd, buf + (1 << 20), 1 << 20, st.st_size - (1 << 20)), 1 << 20);
+	close(fd);
+	digest_of(buf, sizeof(buf), digest);
+	digest_format(digest, ret);
+}
+
+static void a_filesystem_gets_our_uuid_and_the_device_is_wiped_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	char uuid[UUID_TEXT];
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 400 << 20);
+	fixture_start(f, "{device: disk}", "  filesystem: [ext4, xfs, btrfs]\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	do {
+		OK(format_make(&f->w, &f->e));
+		assert_string_equal(signature_of(f).uuid, uuid_format(f->w.claimed.filesystem_uuid, uuid));
+		assert_string_equal(signature_of(f).type, cell_get(&f->cell, "filesystem")->value);
+		assert_int_equal(pending(f), 1);
+		assert_non_null(f->w.step_detail);
+		f->w.is_moving_on = true;
+		OK(format_undo(&f->w, &f->e));
+		f->w.is_moving_on = false;
+	} while (fixture_cell(f));
+	OK(format_undo(&f->w, &f->e));
+	assert_string_equal(signature_of(f).type, "");
+	assert_int_equal(pending(f), 0);
+	OK(target_release(&f->w, &f->e));
+}
+
+static void keep_filesystem_leaves_it_there(void **state)
+{
+	struct fixture *f = *state;
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk, keep-filesystem: yes}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	OK(format_make(&f->w, &f->e));
+	OK(format_undo(&f->w, &f->e));
+	assert_string_equal(signature_of(f).type, "ext4");
+	assert_int_equal(pending(f), 0);
+}
+
+static void a_signature_without_consent_is_refused_and_not_a_byte_is_written(void **state)
+{
+	struct fixture *f = *state;
+	char expected[400], before[DIGEST_TEXT], after[DIGEST_TEXT];
+	struct signature s;
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	tool_runs(f, "mkfs.ext4", "-q", "-F");
+	OK(signature_read(f->loop_fd, &s, &f->e));
+	ends_digest(f, before);
+	snprintf(expected, sizeof(expected), "device 'disk' (%s): '%s' carries a signature: ext4 %s", f->loop, f->loop, s.uuid);
+	FAILS(target_claim(&f->w, &f->e), ERR_REFUSED, expected);
+	ends_digest(f, after);
+	assert_string_equal(after, before);
+}
+
+static void a_signature_that_appears_after_the_claim_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	tool_runs(f, "mkfs.ext4", "-q", "-F");
+	assert_int_equal(format_make(&f->w, &f->e), -1);
+	assert_int_equal(f->e.kind, ERR_REFUSED);
+	assert_non_null(strstr(f->e.text, "carries a signature: ext4"));
+}
+
+static void a_device_that_is_mounted_after_the_claim_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char expected[400], dir[96];
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk, erase: yes}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	tool_runs(f, "mkfs.ext4", "-q", "-F");
+	OK(target_claim(&f->w, &f->e));
+	snprintf(dir, sizeof(dir), "%s/there", f->dir);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	assert_int_equal(mount(f->loop, dir, "ext4", 0, NULL), 0);
+	snprintf(expected, sizeof(expected), "make ext4: device 'disk' (%s): mounted on '%s' ('%s', seen by process ", f->loop, dir, f->loop);
+	assert_int_equal(format_make(&f->w, &f->e), -1);
+	assert_memory_equal(f->e.text, expected, strlen(expected));
+	assert_int_equal(umount(dir), 0);
+	OK(format_make(&f->w, &f->e));
+}
+
+static void a_device_that_gains_a_loop_device_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	const char *attach[] = { "losetup", "-f", "--show", f->loop, NULL };
+	AUTO_TEXT struct text upper = { 0 };
+	char expected[400];
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	OK(tool_must(&f->w.tools, &upper, &f->e, attach, 0));
+	upper.s[strcspn(upper.s, "\n")] = '\0';
+	snprintf(expected, sizeof(expected), "make ext4: device 'disk' (%s): the loop device '%.40s' stands on it", f->loop, upper.s);
+	assert_int_equal(format_make(&f->w, &f->e), -1);
+	{
+		const char *detach[] = { "losetup", "-d", upper.s, NULL };
+		char text[sizeof(f->e.text)];
+
+		memcpy(text, f->e.text, sizeof(text));
+		OK(tool_must(&f->w.tools, NULL, &f->e, detach, 0));
+		assert_string_equal(text, expected);
+	}
+}
+
+static void a_device_in_use_as_swap_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char expected[400], text[sizeof(f->e.text)];
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk, erase: yes}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	tool_runs(f, "mkswap", "-f", "-q");
+	tool_runs(f, "swapon", "-p", "-1");
+	assert_int_equal(target_claim(&f->w, &f->e), -1);
+	memcpy(text, f->e.text, sizeof(text));
+	{
+		const char *off[] = { "swapoff", f->loop, NULL };
+
+		OK(tool_must(&f->w.tools, NULL, &f->e, off, 0));
+	}
+	snprintf(expected, sizeof(expected), "device 'disk' (%s): in use as swap: '%s'", f->loop, f->loop);
+	assert_string_equal(text, expected);
+}
+
+static void two_devices_of_one_identity_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	const char *attach[] = { "losetup", "-f", "--show", f->loop_file, NULL };
+	AUTO_TEXT struct text second = { 0 };
+	char text[sizeof(f->e.text)];
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	OK(tool_must(&f->w.tools, &second, &f->e, attach, 0));
+	second.s[strcspn(second.s, "\n")] = '\0';
+	assert_int_equal(target_claim(&f->w, &f->e), -1);
+	memcpy(text, f->e.text, sizeof(text));
+	assert_int_equal(f->e.kind, ERR_REFUSED);
+	{
+		const char *detach[] = { "losetup", "-d", second.s, NULL };
+
+		OK(tool_must(&f->w.tools, NULL, &f->e, detach, 0));
+	}
+	assert_non_null(strstr(text, "device 'disk': 2 devices have its identity: '/dev/loop"));
+}
+
+static void another_device_under_the_same_name_is_not_written_to(void **state)
+{
+	struct fixture *f = *state;
+
+	NEEDS_MACHINE();
+	fixture_start(f, "{image: 64MiB}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	f->w.claimed.diskseq++;
+	assert_int_equal(format_make(&f->w, &f->e), -1);
+	assert_int_equal(f->e.kind, ERR_DEVICE_LOST);
+	assert_non_null(strstr(f->e.text, "it is another device now: diskseq was "));
+	f->w.claimed.diskseq--;
+}
+
+static void a_size_that_mkfs_refuses_is_infeasible(void **state)
+{
+	struct fixture *f = *state;
+
+	NEEDS_MACHINE();
+	fixture_start(f, "{image: 64MiB}", "  filesystem: xfs\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	FAILS(format_make(&f->w, &f->e), ERR_INFEASIBLE, "make xfs: mkfs.xfs refuses: Filesystem must be larger than 300MB.");
+}
+
+static void a_crash_after_mkfs_leaves_nothing_on_the_device(void **state)
+{
+	struct fixture *f = *state;
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	OK(format_make(&f->w, &f->e));
+	f->w.is_moving_on = true; /* releases without a wipe, as a dead worker would */
+	OK(target_release(&f->w, &f->e));
+	f->w.is_moving_on = false;
+	assert_int_equal(pending(f), 1);
+	OK(target_claim(&f->w, &f->e)); /* the signature is this sweep's own */
+	assert_string_equal(signature_of(f).type, "ext4");
+	OK(target_release(&f->w, &f->e));
+	OK(undo_replay(&f->w, &f->e));
+	assert_int_equal(pending(f), 0);
+	OK(target_claim(&f->w, &f->e));
+	assert_string_equal(signature_of(f).type, "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +442,17 @@ int main(void)
 		cmocka_unit_test(geometry_that_was_dropped_contradicts),
 		cmocka_unit_test(an_option_that_cannot_be_read_back_is_unconfirmed),
 		cmocka_unit_test(the_effective_geometry_is_told_in_bytes),
+		TEST(a_filesystem_gets_our_uuid_and_the_device_is_wiped_at_the_end),
+		TEST(keep_filesystem_leaves_it_there),
+		TEST(a_signature_without_consent_is_refused_and_not_a_byte_is_written),
+		TEST(a_signature_that_appears_after_the_claim_is_refused),
+		TEST(a_device_that_is_mounted_after_the_claim_is_refused),
+		TEST(a_device_that_gains_a_loop_device_is_refused),
+		TEST(a_device_in_use_as_swap_is_refused),
+		TEST(two_devices_of_one_identity_are_refused),
+		TEST(another_device_under_the_same_name_is_not_written_to),
+		TEST(a_size_that_mkfs_refuses_is_infeasible),
+		TEST(a_crash_after_mkfs_leaves_nothing_on_the_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
