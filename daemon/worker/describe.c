@@ -84,7 +84,7 @@ static bool reasons_find(const struct device *d, const struct config *c, const s
 	bool refuses;
 	char text[200];
 
-	if (guard_facts_read(d, proc_fd, false, &f, &e) < 0) {
+	if (guard_facts_read(d, proc_fd, GUARD_SIGNATURES, &f, &e) < 0) {
 		reason_add(reasons, e.text);
 		return false;
 	}

@@ -113,8 +113,12 @@ static void property_take(struct udev_device *u, const char *property, char *ret
 /* What only udev's rules know.  Without a running udevd the database is empty and sysfs has to do. */
 static void identity_from_udev(struct device *d)
 {
-	struct udev *udev = sysroot_is_machine() ? udev_new() : NULL;
-	struct udev_device *u = udev == NULL ? NULL : udev_device_new_from_subsystem_sysname(udev, "block", d->name);
+	static struct udev *udev; /* lives as long as the process */
+	struct udev_device *u;
+
+	if (udev == NULL && sysroot_is_machine())
+		udev = udev_new();
+	u = udev == NULL || !sysroot_is_machine() ? NULL : udev_device_new_from_subsystem_sysname(udev, "block", d->name);
 
 	if (u != NULL) {
 		property_take(u, "ID_WWN", d->wwn, sizeof(d->wwn));
@@ -129,8 +133,6 @@ static void identity_from_udev(struct device *d)
 				by_id_add(d, udev_list_entry_get_name(l) + strlen("/dev/disk/by-id/"));
 		udev_device_unref(u);
 	}
-	if (udev != NULL)
-		udev_unref(udev);
 }
 
 static void description_read(struct device *d, const char *disk)

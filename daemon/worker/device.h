@@ -67,6 +67,8 @@ struct signature {
 	char uuid[64];
 };
 int signature_read(int fd, struct signature *ret, struct err *e);
+/* The same, looking for one type of filesystem only: fifty times as fast. */
+int signature_read_only(int fd, const char *type, struct signature *ret, struct err *e);
 /* Removes signatures (writes): only those whose UUID is `only_uuid`, or all if that is NULL.  fd: O_RDWR. */
 int signature_wipe(int fd, const char *only_uuid, int *ret_n_wiped, struct err *e);
 

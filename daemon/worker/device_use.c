@@ -47,7 +47,7 @@ static int family_add_partition(const char *name, void *data)
 	struct family *f = data;
 	struct device d;
 
-	if (device_read(name, &d, NULL) == 0 && d.is_partition && strcmp(d.disk, f->disk) == 0)
+	if (text_starts(name, f->disk) && device_read(name, &d, NULL) == 0 && d.is_partition && strcmp(d.disk, f->disk) == 0)
 		family_add(f, &d);
 	return 0;
 }
@@ -80,6 +80,23 @@ static const char *mount_member(const struct family *f, struct libmnt_fs *fs)
 	const char *name = family_has(f, mnt_fs_get_devno(fs));
 
 	return name != NULL ? name : family_has(f, node_devno(mnt_fs_get_srcpath(fs)));
+}
+
+/* Parsing costs a hundred times as much as reading; most namespaces do not name the device at all. */
+static bool mountinfo_may_name(const struct family *f, int proc_fd, const char *pid)
+{
+	AUTO_TEXT struct text info = { 0 };
+	char path[64], devno[32];
+
+	if (file_read(proc_fd, path_format(path, sizeof(path), "%.20s/mountinfo", pid), (size_t)8 << 20, &info, NULL) < 0)
+		return true; /* the parser will say */
+	if (strstr(text_str(&info), " - btrfs ") != NULL)
+		return true;
+	for (size_t i = 0; i < f->n; i++)
+		if (strstr(text_str(&info), path_format(devno, sizeof(devno), " %u:%u ", major(f->at[i].devno),
+		                                        minor(f->at[i].devno))) != NULL)
+			return true;
+	return false;
 }
 
 static void mountinfo_search(const struct family *f, const char *path, const char *pid, struct device_use *ret)
@@ -136,7 +153,8 @@ static int mounts_search(const struct family *f, int proc_fd, struct device_use 
 		return err_sys(e, errnum, "read the host's /proc");
 	}
 	while (ret->mounted[0] == '\0' && (d = readdir(dir)) != NULL) {
-		if (!isdigit((unsigned char)d->d_name[0]) || !namespace_is_new(proc_fd, d->d_name, &seen))
+		if (!isdigit((unsigned char)d->d_name[0]) || !namespace_is_new(proc_fd, d->d_name, &seen) ||
+		    !mountinfo_may_name(f, proc_fd, d->d_name))
 			continue;
 		path_format(path, sizeof(path), "/proc/self/fd/%d/%.20s/mountinfo", proc_fd, d->d_name);
 		mountinfo_search(f, path, d->d_name, ret);

@@ -156,20 +156,17 @@ int format_judge(const char *program, const struct tool_end *end, struct err *e)
 
 /* Old signatures that mkfs would leave (a RAID superblock at the end) would contradict the new one.  The guard has let them
  * pass: the plan says `erase: yes`, or they are this sweep's own. */
-static int signatures_clear(struct worker *w, struct err *e)
+static int signatures_clear(struct worker *w, const struct signature *there, struct err *e)
 {
 	AUTO_CLOSE int fd = -1;
-	struct signature s;
 	int n;
 
-	if (w->claimed.kind != TARGET_DEVICE)
+	if (there->type[0] == '\0')
 		return 0;
 	fd = open(w->claimed.private_node, O_RDWR | O_EXCL | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(e, errno, "open %s", w->claimed.name);
-	if (signature_read(fd, &s, e) < 0)
-		return -1;
-	return s.type[0] == '\0' ? 0 : signature_wipe(fd, NULL, &n, e);
+	return signature_wipe(fd, NULL, &n, e);
 }
 
 static int signature_verify(struct worker *w, const char *type, const char *uuid, struct err *e)
@@ -179,7 +176,7 @@ static int signature_verify(struct worker *w, const char *type, const char *uuid
 
 	if (fd < 0)
 		return err_sys(e, errno, "open %s", w->claimed.name);
-	if (signature_read(fd, &s, e) < 0)
+	if (signature_read_only(fd, type, &s, e) < 0)
 		return err_in(e, "%s", w->claimed.name);
 	if (strcmp(s.type, type) != 0 || strcasecmp(s.uuid, uuid) != 0)
 		return err_set(e, ERR_MISMATCH, "%s: made %s %s, the device reads %s %s", w->claimed.name, type, uuid,
@@ -232,7 +229,8 @@ static void filesystem_forget(struct claimed *c)
 
 /* The new UUID is committed before mkfs starts, the old ones are finished only when the new one is proven: whatever moment
  * a crash chooses, what stands on the device is known as ours. */
-static int filesystem_make(struct worker *w, const struct format *f, const struct family *family, struct err *e)
+static int filesystem_make(struct worker *w, const struct format *f, const struct family *family,
+                           const struct signature *there, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	uint8_t (*old)[16];
@@ -244,7 +242,7 @@ static int filesystem_make(struct worker *w, const struct format *f, const struc
 	if (format_argv(f, uuid, w->claimed.private_node, a, &argv, e) < 0 || guard_journal(w, a, &old, &n_old, e) < 0 ||
 	    undo_save(w, STEP_FORMAT, "filesystem", uuid, w->claimed.node, e) < 0)
 		return -1;
-	if (signatures_clear(w, e) < 0 || mkfs_run(w, argv, e) < 0 || signature_verify(w, f->type, uuid, e) < 0)
+	if (signatures_clear(w, there, e) < 0 || mkfs_run(w, argv, e) < 0 || signature_verify(w, f->type, uuid, e) < 0)
 		return -1;
 	for (size_t i = 0; i < n_old; i++)
 		if (journal_finish(w, "filesystem", uuid_format(old[i], uuid), e) < 0)
@@ -258,6 +256,7 @@ static int filesystem_make(struct worker *w, const struct format *f, const struc
 int format_make(struct worker *w, struct err *e)
 {
 	const struct family *family;
+	struct signature there;
 	struct format f;
 
 	filesystem_forget(&w->claimed);
@@ -267,12 +266,12 @@ int format_make(struct worker *w, struct err *e)
 		return -1;
 	if (strcmp(f.type, "none") == 0) {
 		path_format(w->claimed.filesystem, sizeof(w->claimed.filesystem), "none");
-		return guard_ask_again(w, e); /* the workloads write to the bare device */
+		return guard_ask_again(w, &there, e); /* the workloads write to the bare device */
 	}
 	family = family_find(f.type);
 	if (family == NULL)
 		return err_set(e, ERR_USAGE, "unknown filesystem '%s'", f.type);
-	if (guard_ask_again(w, e) < 0 || filesystem_make(w, &f, family, e) < 0)
+	if (guard_ask_again(w, &there, e) < 0 || filesystem_make(w, &f, family, &there, e) < 0)
 		return err_in(e, "make %s", f.type);
 	free(w->step_detail);
 	w->step_detail = w->claimed.description == NULL ? NULL : xstrdup(w->claimed.description);

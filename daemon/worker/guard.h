@@ -40,9 +40,10 @@ bool guard_refuses(const struct guard_facts *f, struct text *ret_reasons);
 /* The same as ERR_REFUSED (ERR_DEVICE_LOST if the device is gone or is another one now), with a hint. */
 int guard_judge(const struct guard_facts *f, struct err *e);
 
-/* The facts of a device now.  what: put in front of messages.  busy: whether to try an exclusive open as well, which
- * waits up to a second for a probing udevd. */
-int guard_facts_read(const struct device *d, int host_proc_fd, bool try_exclusive, struct guard_facts *ret, struct err *e);
+/* The facts of a device now.  GUARD_SIGNATURES: of the device and its partitions; reads them.  GUARD_EXCLUSIVE: tries an
+ * exclusive open as well, which waits up to a second for a probing udevd. */
+enum { GUARD_SIGNATURES = 1, GUARD_EXCLUSIVE = 2 };
+int guard_facts_read(const struct device *d, int host_proc_fd, unsigned flags, struct guard_facts *ret, struct err *e);
 
 /* At submit and claim: finds the listed device and asks.  ours: UUIDs of this sweep's journal (n of them, 16 bytes each). */
 struct guard_ask {
@@ -54,8 +55,8 @@ struct guard_ask {
 };
 int guard_ask(const struct guard_ask *ask, struct device *ret, struct err *e);
 /* Right before a destructive step, for what is claimed: also that it is still the same device.  For an image, that the
- * loop device is the one attached by us and still has our file. */
-int guard_ask_again(struct worker *w, struct err *e);
+ * loop device is the one attached by us and still has our file.  ret: what the device carries (nothing for an image). */
+int guard_ask_again(struct worker *w, struct signature *ret, struct err *e);
 
 /* UUIDs of the filesystems that this sweep made and has not wiped; arena. */
 int guard_journal(struct worker *w, struct arena *a, uint8_t (**ret)[16], size_t *ret_n, struct err *e);

@@ -69,7 +69,7 @@ static int partition_signature(const char *name, void *data)
 	struct guard_facts own = { 0 };
 	struct device d;
 
-	if (device_read(name, &d, NULL) < 0 || !d.is_partition || strcmp(d.disk, p->disk->name) != 0)
+	if (!text_starts(name, p->disk->name) || device_read(name, &d, NULL) < 0 || !d.is_partition || strcmp(d.disk, p->disk->name) != 0)
 		return 0;
 	if (signature_of(&d, &own, p->e) < 0)
 		return -1;
@@ -86,10 +86,18 @@ static bool is_in_use(const struct guard_facts *f)
 	return f->root[0] || f->mounted[0] || f->swap[0] || f->holder[0] || f->loop[0] || f->pool[0];
 }
 
-int guard_facts_read(const struct device *d, int host_proc_fd, bool try_exclusive, struct guard_facts *ret, struct err *e)
+static int signatures_find(const struct device *d, struct guard_facts *f, struct err *e)
+{
+	struct partitions p = { .f = f, .disk = d, .e = e };
+
+	if (signature_of(d, f, e) < 0)
+		return -1;
+	return d->is_partition ? 0 : sysroot_each(d->sysfs, partition_signature, &p);
+}
+
+int guard_facts_read(const struct device *d, int host_proc_fd, unsigned flags, struct guard_facts *ret, struct err *e)
 {
 	struct guard_facts f = { .n_matching = 1 };
-	struct partitions p = { .f = &f, .disk = d, .e = e };
 	struct device_use use;
 
 	path_format(f.what, sizeof(f.what), "'%s'", d->path);
@@ -102,12 +110,9 @@ int guard_facts_read(const struct device *d, int host_proc_fd, bool try_exclusiv
 	path_format(f.holder, sizeof(f.holder), "%s", use.holder);
 	path_format(f.loop, sizeof(f.loop), "%s", use.loop);
 	path_format(f.pool, sizeof(f.pool), "%s", use.pool);
-	if (sysroot_is_machine()) {
-		if ((signature_of(d, &f, e) < 0 || (!d->is_partition && sysroot_each(d->sysfs, partition_signature, &p) < 0)) &&
-		    !is_in_use(&f)) /* what is in use is refused without its signature */
-			return -1;
-		f.is_busy = try_exclusive && !is_in_use(&f) && exclusive_is_refused(d);
-	}
+	if ((flags & GUARD_SIGNATURES) && signatures_find(d, &f, e) < 0 && !is_in_use(&f))
+		return -1; /* what is in use is refused without its signature */
+	f.is_busy = (flags & GUARD_EXCLUSIVE) && !is_in_use(&f) && exclusive_is_refused(d);
 	*ret = f;
 	return 0;
 }
@@ -129,7 +134,7 @@ int guard_ask(const struct guard_ask *ask, struct device *ret, struct err *e)
 	struct guard_facts f;
 	struct device d;
 
-	if (device_find(ask->listed, &d, NULL, e) < 0 || guard_facts_read(&d, ask->host_proc_fd, true, &f, e) < 0)
+	if (device_find(ask->listed, &d, NULL, e) < 0 || guard_facts_read(&d, ask->host_proc_fd, GUARD_SIGNATURES | GUARD_EXCLUSIVE, &f, e) < 0)
 		return -1;
 	path_format(f.what, sizeof(f.what), "device '%s' (%s)", ask->listed->name, d.path);
 	f.may_erase = ask->may_erase;
@@ -160,8 +165,10 @@ static void claim_compare(const struct claimed *c, struct device *d, struct guar
 		path_format(f->changed, sizeof(f->changed), "identity was '%.100s' and is '%.100s'", c->identity, identity);
 }
 
-int guard_ask_again(struct worker *w, struct err *e)
+/* What an image carries can only be this sweep's own. */
+int guard_ask_again(struct worker *w, struct signature *ret, struct err *e)
 {
+	bool is_image = w->claimed.kind == TARGET_IMAGE;
 	struct guard_facts now = { .n_matching = 1 }, f = { .n_matching = 1 };
 	AUTO_ARENA struct arena *a = arena_new();
 	uint8_t (*ours)[16] = NULL;
@@ -170,14 +177,18 @@ int guard_ask_again(struct worker *w, struct err *e)
 
 	claim_compare(&w->claimed, &d, &now);
 	if (!now.is_gone && now.changed[0] == '\0') {
-		if (guard_facts_read(&d, w->host_proc_fd, true, &f, e) < 0 || guard_journal(w, a, &ours, &n_ours, e) < 0)
+		if (guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_EXCLUSIVE : GUARD_SIGNATURES | GUARD_EXCLUSIVE, &f, e) < 0 ||
+		    guard_journal(w, a, &ours, &n_ours, e) < 0)
 			return -1;
 		now = f;
 		now.is_ours = is_among(f.signature.uuid, (const uint8_t (*)[16])ours, n_ours);
-		now.may_erase = w->claimed.kind == TARGET_IMAGE || w->plan->target.erase;
+		now.may_erase = is_image || w->plan->target.erase;
 	}
 	path_format(now.what, sizeof(now.what), "%s", w->claimed.name);
-	return guard_judge(&now, e);
+	if (guard_judge(&now, e) < 0)
+		return -1;
+	*ret = now.signature;
+	return 0;
 }
 
 int guard_journal(struct worker *w, struct arena *a, uint8_t (**ret)[16], size_t *ret_n, struct err *e)

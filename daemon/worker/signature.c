@@ -73,6 +73,27 @@ int signature_read(int fd, struct signature *ret, struct err *e)
 	return 0;
 }
 
+int signature_read_only(int fd, const char *type, struct signature *ret, struct err *e)
+{
+	AUTO_PROBE blkid_probe pr = NULL;
+	AUTO_FREE char *name = xstrdup(type);
+	char *names[] = { name, NULL };
+	struct signature s = { 0 };
+
+	if (probe_open(fd, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID, 0, &pr, e) < 0)
+		return -1;
+	blkid_probe_enable_partitions(pr, 0);
+	if (blkid_probe_filter_superblocks_type(pr, BLKID_FLTR_ONLYIN, names) != 0)
+		return err_set(e, ERR_SYSTEM, "libblkid does not know '%s'", type);
+	errno = EIO;
+	if (blkid_do_probe(pr) < 0)
+		return err_sys(e, errno, "read the signature");
+	value_take(pr, "TYPE", s.type, sizeof(s.type));
+	value_take(pr, "UUID", s.uuid, sizeof(s.uuid));
+	*ret = s;
+	return 0;
+}
+
 int signature_wipe(int fd, const char *only_uuid, int *ret_n_wiped, struct err *e)
 {
 	AUTO_PROBE blkid_probe pr = NULL;

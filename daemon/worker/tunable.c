@@ -123,6 +123,11 @@ size_t tunable_paths(const struct worker *w, const struct axis *def, char (*ret)
 	return 0;
 }
 
+size_t tunable_paths_max(const struct worker *w)
+{
+	return w->claimed.n_queues > 1 ? w->claimed.n_queues : 1;
+}
+
 static int64_t unit_bytes(const struct axis *def)
 {
 	return strcmp(def->unit, "KiB") == 0 ? 1024 : strcmp(def->unit, "sectors") == 0 ? 512 : 1;
@@ -221,8 +226,11 @@ static int value_put_back(struct worker *w, const char *path, struct err *e)
 
 static int setting_apply(struct worker *w, const struct axis *def, const struct setting *s, struct err *e)
 {
-	char (*paths)[TUNABLE_PATH] = arena_array(w->cell_arena, QUEUES_MAX, TUNABLE_PATH), text[SETTING_TEXT];
-	size_t n = tunable_paths(w, def, paths, QUEUES_MAX);
+	size_t max = tunable_paths_max(w), n;
+	char (*paths)[TUNABLE_PATH] = xcalloc(max, TUNABLE_PATH), text[SETTING_TEXT];
+	AUTO_FREE void *owner = paths;
+
+	n = tunable_paths(w, def, paths, max);
 
 	if (n == 0 && !is_default(s))
 		return err_set(e, ERR_INFEASIBLE, "'%s' has nothing to be set on: %s has no queue of its own", s->axis,

@@ -45,6 +45,7 @@ void replaced_remove(struct replaced_list *l, const char *path);
 /* The kernel's files that a setting stands for: one per bottom queue, or one.  Returns their number; 0 if the setting is
  * none of the kernel's. */
 size_t tunable_paths(const struct worker *w, const struct axis *def, char (*ret)[TUNABLE_PATH], size_t max);
+size_t tunable_paths_max(const struct worker *w); /* the largest number there can be, at least 1 */
 /* Canonical value (sizes in bytes) to the kernel's spelling and back. */
 void tunable_to_kernel(const struct axis *def, const char *value, char *ret, size_t size);
 void tunable_from_kernel(const struct axis *def, const char *text, char *ret, size_t size);

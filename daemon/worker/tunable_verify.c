@@ -65,8 +65,10 @@ static int values_read(const struct axis *def, char (*paths)[TUNABLE_PATH], size
 
 static int tunable_find(struct worker *w, const struct setting *s, struct found *f, struct err *e)
 {
-	char (*paths)[TUNABLE_PATH] = arena_array(w->cell_arena, QUEUES_MAX, TUNABLE_PATH);
-	size_t n = tunable_paths(w, s->def, paths, QUEUES_MAX);
+	size_t max = tunable_paths_max(w);
+	char (*paths)[TUNABLE_PATH] = xcalloc(max, TUNABLE_PATH);
+	AUTO_FREE void *owner = paths;
+	size_t n = tunable_paths(w, s->def, paths, max);
 	bool is_default = strcmp(s->value, KERNEL_DEFAULT) == 0;
 
 	if (n == 0)
