@@ -122,7 +122,8 @@ struct step_time {
 	const char *state;  /* "done" "failed" "undone" */
 	const char *detail; /* or NULL */
 };
-/* Ends a cell, or a visit of it (CELL_PARTIAL: more repetitions are missing): state, step times, results recomputed. */
+/* Ends a cell, or a visit of it (CELL_PARTIAL: more repetitions are missing): state, step times, results recomputed.
+ * Trials that are still running become interrupted. */
 int store_cell_end(struct store *s, int64_t cell_id, enum cell_state state, const char *reason,
                    const struct step_time *steps, size_t n, struct err *e);
 /* State of the cell with this config in this sweep; *ret_exists false if it was never visited. */
@@ -155,7 +156,7 @@ int store_trial_end(struct store *s, int64_t trial_id, const struct trial_end *t
 /* Repetitions that have a good trial, as a bit mask-like array: ret_done[r - 1] for r in 1..n. */
 int store_trials_done(struct store *s, int64_t cell_id, int64_t workload_id, int n, bool *ret_done, struct err *e);
 int store_trial_flag(struct store *s, int64_t trial_id, const char *flag, const char *reason, struct err *e);
-/* Marks what a dead worker left 'running' as interrupted. */
+/* Marks what a dead worker left 'running' as interrupted, and its cell as partial. */
 int store_trials_interrupt(struct store *s, int64_t sweep_id, const char *reason, struct err *e);
 /* What a trial printed, in the order stored; is_cut where more was printed than kept (store_output.c). */
 int store_output_get(struct store *s, int64_t trial_id, struct arena *a, struct capture **ret, size_t *ret_n, struct err *e);

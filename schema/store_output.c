@@ -8,15 +8,34 @@
 #include <string.h>
 #include <zlib.h>
 
+/* zlib's working memory grows with its window; one that fits the text saves 256 KiB of page faults for the 200 bytes of
+ * dd.  The sizes are bits, of deflateInit2 in zlib.h. */
+static int window_bits(size_t n)
+{
+	int bits = 9;
+
+	while (bits < MAX_WBITS && (size_t)1 << bits < n)
+		bits++;
+	return bits;
+}
+
 void text_pack(const char *data, size_t n, struct packed *ret)
 {
 	size_t kept = n < STORE_OUTPUT_MAX ? n : STORE_OUTPUT_MAX;
-	uLongf size = compressBound(kept);
-	uint8_t *out = xmalloc(size);
-	int rc = compress2(out, &size, (const Bytef *)data, kept, Z_DEFAULT_COMPRESSION);
+	int bits = window_bits(kept), rc;
+	z_stream z = { .next_in = (Bytef *)data, .avail_in = (uInt)kept };
 
-	assert(rc == Z_OK); /* the buffer is large enough, and memory has its own abort */
-	*ret = (struct packed){ .data = out, .n = rc == Z_OK ? size : 0, .kept = kept };
+	/* Neither call fails but for want of memory, which has its own abort. */
+	rc = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, bits, bits - 7, Z_DEFAULT_STRATEGY);
+	assert(rc == Z_OK);
+	z.avail_out = (uInt)deflateBound(&z, kept);
+	*ret = (struct packed){ .data = xmalloc(z.avail_out), .kept = kept };
+	z.next_out = ret->data;
+	rc = deflate(&z, Z_FINISH);
+	assert(rc == Z_STREAM_END);
+	(void)rc;
+	ret->n = z.total_out;
+	deflateEnd(&z);
 }
 
 int text_unpack_any(const void *data, size_t n, struct text *ret)

@@ -260,13 +260,20 @@ static int step_write(struct store *s, int64_t cell_id, const struct step_time *
 	return step_output_write(s, cell_id, n, t->detail, e);
 }
 
+/* A cell that ends leaves no trial behind as running, so that only running cells have any. */
+static int trials_end(struct store *s, int64_t cell_id, const char *reason, struct err *e)
+{
+	return statement_run(s, e, "UPDATE trial SET state = 'interrupted', reason = ? WHERE cell_id = ? AND state = 'running'", "si",
+	                     reason, cell_id);
+}
+
 static int cell_finish(struct store *s, int64_t cell_id, enum cell_state state, const char *reason,
                        const struct step_time *steps, size_t n, struct err *e)
 {
 	if (statement_run(s, e, "UPDATE cell SET state = ?, reason = ?, ended_ms = ? WHERE id = ?", "tsii", cell_states[state],
 	                  reason, now_ms(), cell_id) < 0)
 		return -1;
-	if (cell_is_ended(state) && ended_count(s, cell_id, 1, e) < 0)
+	if ((cell_is_ended(state) && ended_count(s, cell_id, 1, e) < 0) || trials_end(s, cell_id, reason, e) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (step_write(s, cell_id, &steps[i], e) < 0)
@@ -442,7 +449,7 @@ static int trials_stop(struct store *s, int64_t sweep_id, const char *reason, st
 {
 	if (statement_run(s, e,
 	                  "UPDATE trial SET state = 'interrupted', reason = ? WHERE state = 'running' "
-	                  "AND cell_id IN (SELECT id FROM cell WHERE sweep_id = ?)", "si", reason, sweep_id) < 0)
+	                  "AND cell_id IN (SELECT id FROM cell WHERE sweep_id = ? AND state = 'running')", "si", reason, sweep_id) < 0)
 		return -1;
 	return statement_run(s, e, "UPDATE cell SET state = 'partial', reason = ? WHERE sweep_id = ? AND state = 'running'", "si",
 	                     reason, sweep_id);

@@ -104,6 +104,7 @@ CREATE TABLE cell (
   UNIQUE (sweep_id, config_id)
 ) STRICT;
 CREATE INDEX cell_by_config ON cell(config_id);
+CREATE INDEX cell_running ON cell(sweep_id) WHERE state = 'running';
 
 -- The texts of settings, each once: the same few fill every cell of every sweep.
 CREATE TABLE spelling (
@@ -193,7 +194,6 @@ CREATE TABLE trial (
 ) STRICT;
 -- One good trial a repetition; the others are told apart by their start.
 CREATE UNIQUE INDEX trial_identity ON trial(cell_id, workload_id, repetition, CASE state WHEN 'ok' THEN 0 ELSE started_ms END);
-CREATE INDEX trial_running ON trial(cell_id) WHERE state = 'running';
 
 CREATE TABLE trial_flag (     -- about one trial as a whole; see result_flag for what only several trials show
   trial_id  INTEGER NOT NULL REFERENCES trial(id),
