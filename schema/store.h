@@ -111,7 +111,8 @@ void store_sweep_workloads_done(struct sweep_workload *w, size_t n); /* frees th
 enum cell_state { CELL_RUNNING, CELL_OK, CELL_INFEASIBLE, CELL_FAILED, CELL_PARTIAL };
 const char *cell_state_name(enum cell_state state);
 
-/* Finds or makes the row of a cell (config, values); sets it running. */
+/* Finds or makes the row of a cell (config, values); sets it running.  ret_before: its state until now, CELL_RUNNING if it
+ * is new. */
 int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, int64_t *ret_id, enum cell_state *ret_before,
                      struct err *e);
 int store_cell_effective(struct store *s, int64_t cell_id, const char *axis, const char *effective, const char *verdict,

@@ -90,8 +90,9 @@ int texts_metrics_read(struct texts *t, int64_t sweep_id, struct err *e)
 			.unit = column_text(st, 2, t->a),
 			.better = better_of(column_borrow(st, 3)),
 			.workload_id = column_int(st, 4),
-			.order = order++,
+			.order = order,
 		};
+		order++;
 		id_put(&t->metrics, column_int(st, 0), m);
 	}
 	return rc;

@@ -154,13 +154,12 @@ static int cell_start(struct store *s, int64_t sweep_id, const struct cell *c, i
 
 	if (config_write(s, c, &config_id, e) < 0)
 		return -1;
+	*ret_before = CELL_RUNNING;
 	found = cell_lookup(s, sweep_id, config_id, ret_id, ret_before, e);
 	if (found < 0)
 		return -1;
-	if (found == 0) {
-		*ret_before = CELL_RUNNING;
+	if (found == 0)
 		return cell_insert(s, sweep_id, config_id, c, ret_id, e);
-	}
 	if (cell_is_ended(*ret_before) && ended_count(s, *ret_id, -1, e) < 0)
 		return -1;
 	return statement_run(s, e, "UPDATE cell SET state = 'running', reason = '', ended_ms = NULL WHERE id = ?", "i", *ret_id);
