@@ -111,6 +111,13 @@ void helper_stop(struct helper *h)
 	free(h);
 }
 
+static bool helper_is_dead(const struct helper *h)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)h->pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 || info.si_pid != 0;
+}
+
 /* Sends h->frame and reads the answer: 0 and a reader behind its status word, or the error that it carries. */
 static int helper_ask(struct helper *h, const char *what, int64_t limit_ns, struct frame_reader *ret, struct err *e)
 {
@@ -120,8 +127,8 @@ static int helper_ask(struct helper *h, const char *what, int64_t limit_ns, stru
 	struct err own = { 0 };
 	int status = 0;
 
-	if (h->pid != 0 && waitpid(h->pid, &status, __WALL | WNOHANG | WNOWAIT) != 0)
-		helper_bury(h, true, &status);
+	if (h->pid != 0 && helper_is_dead(h))
+		helper_bury(h, false, &status);
 	if (h->pid == 0 && helper_launch(h, e) < 0)
 		return -1;
 	if (frame_send(h->fd, &h->frame, deadline_ns, &own) < 0 || frame_receive(h->fd, deadline_ns, &h->answer, &own) < 0) {

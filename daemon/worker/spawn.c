@@ -66,9 +66,14 @@ static int capabilities_bound(uint64_t keep)
 static int limits_set(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		struct rlimit l = { limits[i].soft, limits[i].hard };
+		struct rlimit l;
 
-		if (setrlimit(limits[i].resource, &l) < 0 && errno != EPERM)
+		/* A hard limit is only ever lowered. */
+		if (getrlimit(limits[i].resource, &l) < 0)
+			return -1;
+		l.rlim_max = limits[i].hard < l.rlim_max ? limits[i].hard : l.rlim_max;
+		l.rlim_cur = limits[i].soft < l.rlim_max ? limits[i].soft : l.rlim_max;
+		if (setrlimit(limits[i].resource, &l) < 0)
 			return -1;
 	}
 	return 0;
