@@ -217,7 +217,8 @@ static void node_dump(const struct node *node, int depth, struct text *t)
 	}
 	text_add(t, node->kind == NODE_MAP ? "{" : "[");
 	for (size_t i = 0; i < node->n; i++) {
-		if (node->kind == NODE_MAP && depth == 0 && strcmp(node->keys[i]->text, "about") == 0)
+		if (node->kind == NODE_MAP && depth == 0 &&
+		    (strcmp(node->keys[i]->text, "about") == 0 || strcmp(node->keys[i]->text, "workload") == 0))
 			continue;
 		if (node->kind == NODE_MAP)
 			text_printf(t, "%zu:%s=", strlen(node->keys[i]->text), node->keys[i]->text);
@@ -225,6 +226,56 @@ static void node_dump(const struct node *node, int depth, struct text *t)
 		text_add(t, ",");
 	}
 	text_add(t, node->kind == NODE_MAP ? "}" : "]");
+}
+
+static void string_quote(const char *s, struct text *t)
+{
+	text_add(t, "\"");
+	for (; *s != '\0'; s++) {
+		if (*s == '"' || *s == '\\')
+			text_printf(t, "\\%c", *s);
+		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			text_printf(t, "\\x%02x", (unsigned char)*s);
+		else
+			text_add_n(t, s, 1);
+	}
+	text_add(t, "\"");
+}
+
+/* YAML in flow style. */
+static void node_write(const struct node *node, struct text *t)
+{
+	if (node->kind == NODE_SCALAR) {
+		string_quote(node->text, t);
+		return;
+	}
+	text_add(t, node->kind == NODE_MAP ? "{" : "[");
+	for (size_t i = 0; i < node->n; i++) {
+		text_add(t, i > 0 ? ", " : "");
+		if (node->kind == NODE_MAP) {
+			string_quote(node->keys[i]->text, t);
+			text_add(t, ": ");
+		}
+		node_write(node->at[i], t);
+	}
+	text_add(t, node->kind == NODE_MAP ? "}" : "]");
+}
+
+/* A definition of its own that says what stands under `command` in a plan: what the store keeps. */
+static const char *body_source(const struct node *body, struct arena *a)
+{
+	AUTO_TEXT struct text t = { 0 };
+
+	text_add(&t, "workload: command\n");
+	for (size_t i = 0; body->kind == NODE_MAP && i < body->n; i++) {
+		if (strcmp(body->keys[i]->text, "as") == 0)
+			continue;
+		string_quote(body->keys[i]->text, &t);
+		text_add(&t, ": ");
+		node_write(body->at[i], &t);
+		text_add(&t, "\n");
+	}
+	return arena_strdup(a, t.s);
 }
 
 static void phases_read(struct workload *w, const struct node *root, struct diags *d)
@@ -245,7 +296,7 @@ static struct workload *definition_read(const struct node *root, const char *dat
 	static const char *const known[] = { "workload", "about", "needs", "version", "path", "params", "more-params", "warm", "reads",
 		                             "prepare", "before", "run", "after", "cleanup", "metrics", "sources", "csv",
 		                             "grids", "complete-if", "fail-if", "no-data-if", "suspect-if", NULL };
-	static const char *const known_in_plan[] = { "as", "needs", "path", "warm", "reads", "prepare", "before", "run", "after",
+	static const char *const known_in_plan[] = { "about", "needs", "version", "path", "params", "warm", "reads", "prepare", "before", "run", "after",
 		                                     "cleanup", "metrics", "sources", "csv", "grids", "complete-if", "fail-if",
 		                                     "no-data-if", "suspect-if", NULL };
 	struct arena *a = arena_new();
@@ -255,7 +306,7 @@ static struct workload *definition_read(const struct node *root, const char *dat
 	struct err e;
 
 	*w = (struct workload){ .arena = a, .name = is_body ? "command" : "", .about = "", .is_body = is_body,
-		                .source = arena_strndup(a, data, n), .file = arena_strdup(a, d->file != NULL ? d->file : "") };
+		                .source = is_body ? body_source(root, a) : arena_strndup(a, data, n), .file = arena_strdup(a, d->file != NULL ? d->file : "") };
 	if (root->kind != NODE_MAP) {
 		diags_add(d, root->line, root->column, "a workload definition must be a map, not %s", node_kind_name(root));
 		return w;
@@ -268,6 +319,7 @@ static struct workload *definition_read(const struct node *root, const char *dat
 	head_read(w, root, d);
 	phases_read(w, root, d);
 	metrics_read(w, root, evaluator, d);
+	text_printf(&dump, "%s=", w->name);
 	node_dump(root, 0, &dump);
 	digest_of(dump.s, dump.n, w->digest);
 	return w;
