@@ -134,8 +134,6 @@ static int builtin_expand(const struct expansion *x, const char *name, struct te
 		text_printf(out, "%d", x->copies > 0 ? x->copies : 1);
 	else if (strcmp(name, "repetition") == 0)
 		text_printf(out, "%d", x->repetition);
-	else if (strcmp(name, "ram:MiB") == 0)
-		text_printf(out, "%lld", (long long)(x->ram_bytes >> 20));
 	else if (strcmp(name, "device") == 0 && x->device == NULL)
 		return err_set(e, ERR_INFEASIBLE, "'${device}' is asked for, and a directory target has none");
 	else if (strcmp(name, "device") == 0)

@@ -1,0 +1,262 @@
+# Every installed tool for real on a loop image, through daemon and worker; what a tool claims is held against what its
+# device moved.  Then: definitions that are wrong, `workloads`, `extract`.
+
+load helpers
+
+setup() { daemon_setup; }
+teardown() { daemon_teardown; }
+
+# run_plan: the plan on stdin, submitted and waited for; $SHOWN is its JSON.
+run_plan() {
+	cat >"$HOME_DIR/plan.yaml"
+	iosweep submit "$HOME_DIR/plan.yaml" --wait || { iosweep show last --trials; return 1; }
+	SHOWN=$HOME_DIR/show.json
+	iosweep show last --json >"$SHOWN"
+}
+
+# result KEY: its value in the first cell.
+result() { jq -r --arg k "$1" '.cells[0].results[$k].value' "$SHOWN"; }
+
+positive() {
+	local key value
+	for key; do
+		value=$(result "$key")
+		jq -en --argjson v "$value" '$v > 0' >/dev/null || { echo "$key is $value"; return 1; }
+	done
+}
+
+@test "dd, cat and cp: writes and cold reads are no faster than what the device moved" {
+	need_root
+	need jq
+	daemon_start
+	run_plan <<-'END'
+	plan: coreutils
+	target: {image: 1GiB}
+	matrix: [{filesystem: ext4}]
+	trials: 1
+	settle: 0
+	workloads:
+	  - dd-write: {size: 64MiB}
+	  - dd-write: {as: two, size: 32MiB, streams: 2}
+	  - dd-write-sync: {size: 64MiB}
+	  - dd-read: {size: 64MiB}
+	  - dd-read-warm: {size: 32MiB}
+	  - cat-read: {size: 64MiB}
+	  - copy-tree: {processes: 2, size: 16MiB, file: 1MiB}
+	END
+	positive dd-write.throughput dd-write.cpu two.throughput two.slowest two.fairness 'two.stream{1}' 'two.stream{2}' \
+		dd-write-sync.throughput dd-write-sync.dd_throughput dd-read.throughput dd-read-warm.throughput \
+		cat-read.throughput copy-tree.throughput copy-tree.files
+	# What a tool says it moved, the device moved (5 %: metadata, readahead beyond the end).
+	for w in dd-write two dd-write-sync dd-read cat-read; do
+		size=67108864
+		case $w in *read) column=read_bytes ;; *) column=written_bytes ;; esac
+		moved=$(iosweep sql "SELECT t.$column FROM trial t JOIN sweep_workload s USING (workload_id) WHERE s.name = '$w'" --raw)
+		[ "$moved" -ge $((size * 95 / 100)) ] || { echo "$w: $moved of $size bytes moved"; false; }
+	done
+}
+
+@test "fio: options, a job file, processes that are not grouped" {
+	need_root
+	need jq fio
+	daemon_start
+	run_plan <<-'END'
+	plan: fio
+	target: {image: 512MiB}
+	matrix: [{filesystem: ext4}]
+	trials: 1
+	settle: 0
+	workloads:
+	  - fio: {as: random, rw: randrw, bs: 4KiB, size: 16MiB, ioengine: psync, direct: 1}
+	  - fio:
+	      as: jobs
+	      depth: 4
+	      job: |
+	        [global]
+	        size=8m
+	        ioengine=libaio
+	        iodepth=${depth}
+	        direct=1
+	        [write]
+	        rw=write
+	        bs=1m
+	        [read]
+	        stonewall
+	        rw=randread
+	        bs=16k
+	  - fio: {as: three, rw: write, size: 4MiB, numjobs: 3, group_reporting: 0, bs: 4KiB}
+	END
+	positive random.read_iops random.write_iops random.read_bandwidth random.read_clat_mean random.read_clat_p99 \
+		'jobs.write_bandwidth{write}' 'jobs.read_iops{read}' three.write_iops
+	[ "$(jq -n --argjson all "$(result three.write_total)" '$all == 3 * 4 * 1048576')" = true ]
+}
+
+@test "bonnie++, ioping, dbench and sysbench" {
+	need_root
+	need jq bonnie++ ioping dbench sysbench
+	daemon_start
+	run_plan <<-'END'
+	plan: others
+	target: {image: 1GiB}
+	matrix: [{filesystem: xfs}]
+	trials: 1
+	settle: 0
+	workloads:
+	  - bonnie: {size: 128MiB, ram: 64MiB, files: 1, fast: yes}
+	  - ioping: {count: 20, working-set: 16MiB}
+	  - dbench: {time: 3s, clients: 2}
+	  - sysbench-fileio: {size: 32MiB, files: 4, time: 1s}
+	END
+	positive bonnie.latency_block_out bonnie.latency_seeks ioping.iops ioping.latency ioping.latency_max \
+		dbench.throughput dbench.max_latency 'dbench.operation{Flush}' sysbench-fileio.throughput sysbench-fileio.latency
+}
+
+@test "PostgreSQL: a server on the file system under test, run by the submitter, gone afterwards" {
+	need_root
+	need jq
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb
+	daemon_start
+	run_plan <<-'END'
+	plan: postgresql
+	target: {image: 2GiB}
+	matrix: [{filesystem: ext4}]
+	trials: 2
+	settle: 0
+	workloads:
+	  - pgbench: {scale: 1, clients: 2, transactions: 100, buffers: 32MiB, set_max_wal_size: 256MB, set_min_wal_size: 32MB}
+	  - pgbench-select: {scale: 1, clients: 2, duration: 1s, buffers: 32MiB}
+	END
+	positive pgbench.tps pgbench.latency pgbench-select.tps
+	[ "$(result pgbench.transactions)" = 200 ]
+	run pgrep -f "/target/iosweep-[0-9]*/pgdata"
+	[ "$status" -ne 0 ]
+}
+
+@test "a setting that the server does not know is named, and nothing is left running" {
+	need_root
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb
+	daemon_start
+	cat >"$HOME_DIR/plan.yaml" <<-'END'
+	plan: misspelt
+	target: {image: 1GiB}
+	matrix: [{filesystem: ext4}]
+	trials: 1
+	settle: 0
+	workloads:
+	  - pgbench: {scale: 1, set_shared_bufers: 1MB, buffers: 16MiB}
+	END
+	run iosweep submit "$HOME_DIR/plan.yaml" --wait
+	[ "$status" -eq 1 ]
+	run iosweep show last --trials
+	[[ "$output" == *'unrecognized configuration parameter "shared_bufers"'* ]]
+}
+
+@test "a tool that is not installed makes the cell infeasible, with that reason" {
+	need_root
+	! command -v iozone >/dev/null || skip "iozone is installed"
+	daemon_start
+	cat >"$HOME_DIR/plan.yaml" <<-'END'
+	plan: missing
+	target: {directory: scratch}
+	matrix: [{label.x: y}]
+	trials: 1
+	settle: 0
+	workloads: [iozone]
+	END
+	iosweep submit "$HOME_DIR/plan.yaml" --wait
+	run iosweep show last --json
+	[[ "$output" == *"needs 'iozone', which is not installed"* ]]
+	[[ "$output" == *'"infeasible"'* ]]
+}
+
+@test "a user's own tool is one YAML file; a wrong one is named with its line and leaves the others usable" {
+	need_root
+	need jq
+	cat >"$HOME_DIR/workloads/own.yaml" <<-'END'
+	workload: own
+	about: counts lines
+	params: {lines: 3}
+	run: [seq, "${lines}"]
+	metrics:
+	  lines: {match: '^(?<n>\d+)$', combine: max, value: ":n", unit: "", better: neither}
+	END
+	cat >"$HOME_DIR/workloads/wrong.yaml" <<-'END'
+	workload: wrong
+	run: [seq, 3]
+	metrics:
+	  a: {match: '(', value: "1", unit: "", better: neither}
+	  b: {match: '(?<x>.)', value: ":y", better: neither}
+	END
+	daemon_start
+	grep -F "wrong.yaml:4:14: match: pattern '(' does not compile" "$HOME_DIR/daemon.log"
+	grep -F "metric 'b' has no 'unit'" "$HOME_DIR/daemon.log"
+	run_plan <<-'END'
+	plan: own
+	target: {directory: scratch}
+	matrix: [{own.lines: [2, 5]}]
+	trials: 1
+	settle: 0
+	workloads: [own]
+	END
+	[ "$(jq -c '[.cells[].results["own.lines"].value] | sort' "$SHOWN")" = '[2.0,5.0]' ] ||
+		[ "$(jq -c '[.cells[].results["own.lines"].value] | sort' "$SHOWN")" = '[2,5]' ]
+}
+
+@test "extract: a metric added to a definition reaches old trials, stored numbers stay" {
+	need_root
+	need jq
+	cat >"$HOME_DIR/workloads/own.yaml" <<-'END'
+	workload: own
+	run: [echo, rate 12 errors 3]
+	metrics:
+	  rate: {match: 'rate (?<n>\d+)', value: ":n", unit: 1/s, better: higher}
+	END
+	daemon_start
+	run_plan <<-'END'
+	plan: own
+	target: {directory: scratch}
+	matrix: [{label.x: y}]
+	trials: 2
+	settle: 0
+	workloads: [own]
+	END
+	daemon_stop
+	# The definition changes: another scale for rate, and a metric more.
+	mkdir -p "$HOME_DIR/data"
+	cp -r "$ROOT/sweeps/workloads" "$HOME_DIR/data/workloads"
+	cat >"$HOME_DIR/data/workloads/own.yaml" <<-'END'
+	workload: own
+	run: [echo, rate 12 errors 3]
+	metrics:
+	  rate: {match: 'rate (?<n>\d+)', value: ":n * 2", unit: 1/s, better: higher}
+	  errors: {match: 'errors (?<n>\d+)', value: ":n", unit: "", better: lower}
+	END
+	export IOSWEEP_DATA=$HOME_DIR/data
+	run iosweep extract last --json
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'"changed"'* && "$output" == *'"new"'* ]]
+	run iosweep extract last --add
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"2 added"* ]]
+	iosweep show last --json >"$SHOWN"
+	[ "$(result own.rate | cut -d. -f1)" = 12 ]
+	[ "$(result own.errors | cut -d. -f1)" = 3 ]
+}
+
+@test "workloads: the list, one trial, a saved output" {
+	run iosweep workloads --csv
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"dd-write,"* ]]
+	run iosweep workloads try dd-write --ram 4MiB -C "$HOME_DIR"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *throughput*"match 1 of run stderr"* ]]
+	[ -z "$(find "$HOME_DIR" -name 'iosweep-try-*')" ]
+	run iosweep workloads parse dd-write "$ROOT/tests/data/outputs/dd/gnu91-short-records.txt"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"ambiguous"*"2 results in one output"* ]]
+	run iosweep workloads parse fio "$ROOT/tests/data/outputs/fio/333-too-short.txt" --json
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'"state": "suspect"'* ]]
+	run iosweep workloads try no-such
+	[ "$status" -eq 2 ]
+}
