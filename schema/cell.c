@@ -74,9 +74,7 @@ enum step_id cell_first_step(const struct plan *p, const struct cell *prev, cons
 {
 	enum step_id first = cell_first_difference(prev, next);
 
-	if (p->fresh != FRESH_FILESYSTEM && first > STEP_FORMAT && cell_needs_step(p, next, STEP_FORMAT))
-		return STEP_FORMAT;
-	return first;
+	return p->fresh != FRESH_FILESYSTEM && first > STEP_FORMAT ? STEP_FORMAT : first;
 }
 
 static bool step_has_axis(const struct cell *c, enum step_id step)
@@ -94,13 +92,14 @@ bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id st
 	switch (step) {
 	case STEP_CLAIM:
 		return true;
-	case STEP_LAYOUT:
-		return false;
+	case STEP_QUEUE:
+		return p->target.kind != TARGET_DIRECTORY;
 	case STEP_FORMAT:
 	case STEP_MOUNT:
 		return p->target.kind != TARGET_DIRECTORY && filesystem != NULL && strcmp(filesystem->value, "none") != 0;
-	case STEP_QUEUE:
 	case STEP_TUNE:
+		return p->target.kind != TARGET_DIRECTORY || step_has_axis(c, step);
+	case STEP_LAYOUT:
 	case STEP_CONFINE:
 		return step_has_axis(c, step);
 	case N_STEPS:

@@ -37,11 +37,11 @@ void matrix_walk_free(struct matrix_walk *w);
 /* The lowest step whose axes differ between two cells, or N_STEPS if only labels and workload parameters do.
  * prev NULL: STEP_CLAIM. */
 enum step_id cell_first_difference(const struct cell *prev, const struct cell *next);
-/* The same, with what `fresh` asks for: unless it is FRESH_FILESYSTEM, the format is never carried over.  This and
- * cell_needs_step are the worker's own rules. */
+/* The same, with what `fresh` asks for: unless it is FRESH_FILESYSTEM, the format is never carried over. */
 enum step_id cell_first_step(const struct plan *p, const struct cell *prev, const struct cell *next);
-/* Whether the step has anything to do in this cell: queue and tune if an axis of theirs is not left as found, format and
- * mount unless the target is a directory or the bare device, confine if there is a limit, layout never so far. */
+/* Whether the step is run for this cell; the rules of `applies` in the worker's step table.  On a device or image the queue
+ * and the bdi are always seen to (what is left as found is recorded), on a directory only what the cell sets; format and
+ * mount need a filesystem, layout and confine an axis. */
 bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id step);
 
 const struct setting *cell_get(const struct cell *c, const char *axis); /* or NULL */

@@ -190,15 +190,17 @@ static void steps_run_as_often_as_the_order_needs(void **state)
 	assert_steps(HEAD CELLS "fresh: trial\n", "cells 12 trials 36 claim 1 queue 2 format 36 mount 36 tune 36");
 	/* three passes; each begins where the last one ended */
 	assert_steps(HEAD CELLS "fresh: filesystem\norder: rounds\n", "cells 12 trials 36 claim 1 queue 6 format 12 mount 12 tune 36");
-	assert_steps(HEAD "matrix: {filesystem: xfs}\norder: rounds\nfresh: filesystem\n", "cells 1 trials 3 claim 1 format 1 mount 1");
-	assert_steps(HEAD "matrix: {filesystem: xfs}\norder: rounds\n", "cells 1 trials 3 claim 1 format 3 mount 3");
-	assert_steps(HEAD "matrix: {filesystem: xfs, label.x: [a, b]}\nfresh: filesystem\n", "cells 2 trials 6 claim 1 format 1 mount 1");
+	assert_steps(HEAD "matrix: {filesystem: xfs}\norder: rounds\nfresh: filesystem\n",
+	             "cells 1 trials 3 claim 1 queue 1 format 1 mount 1 tune 1");
+	assert_steps(HEAD "matrix: {filesystem: xfs}\norder: rounds\n", "cells 1 trials 3 claim 1 queue 1 format 3 mount 3 tune 3");
+	assert_steps(HEAD "matrix: {filesystem: xfs, label.x: [a, b]}\nfresh: filesystem\n",
+	             "cells 2 trials 6 claim 1 queue 1 format 1 mount 1 tune 1");
 	assert_steps(HEAD "matrix: {filesystem: [none, xfs], readahead: 4KiB}\nfresh: filesystem\n",
-	             "cells 2 trials 6 claim 1 format 1 mount 1 tune 2");
+	             "cells 2 trials 6 claim 1 queue 1 format 1 mount 1 tune 2");
 	assert_steps("plan: p\ntarget: {directory: d}\nworkloads: [dd-read]\nmatrix: {vm.dirty_ratio: [5, 6], label.x: [a, b]}\n",
-	             "cells 4 trials 12 claim 1 tune 2");
+	             "cells 4 trials 12 claim 1 tune 4");
 	assert_steps(HEAD "matrix: {filesystem: xfs, memory: [1GiB, 2GiB]}\nfresh: filesystem\n",
-	             "cells 2 trials 6 claim 1 format 1 mount 1 confine 2");
+	             "cells 2 trials 6 claim 1 queue 1 format 1 mount 1 tune 1 confine 2");
 }
 
 static void the_first_difference_is_the_lowest_step(void **state)
