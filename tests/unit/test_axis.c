@@ -8,10 +8,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "schema/axis.h"
 #include "schema/base/text.h"
+#include "schema/option_table.h"
 
 static void assert_value(const char *axis, const char *spelling, const char *expected)
 {
@@ -182,6 +184,33 @@ static void every_row_is_whole(void **state)
 	assert_non_null(axis_find("md.stripe_cache_size")->not_yet);
 }
 
+static void assert_in_manual(const char *manual, const char *before, const char *name, const char *after)
+{
+	AUTO_FREE char *wanted = xasprintf("%s%s%s", before, name, after);
+
+	if (strstr(manual, wanted) == NULL)
+		print_message("man/iosweep-plan.5 lacks '%s'\n", wanted);
+	assert_non_null(strstr(manual, wanted));
+}
+
+static void the_manual_lists_every_axis_and_option(void **state)
+{
+	AUTO_TEXT struct text manual = { 0 };
+
+	(void)state;
+	assert_int_equal(file_read(AT_FDCWD, "man/iosweep-plan.5", 1 << 20, &manual, NULL), 0);
+	for (size_t i = 0; i < axis_table_n; i++)
+		assert_in_manual(text_str(&manual), ".It Ic ", axis_table[i].name, "");
+	for (const struct option_family *f = option_families; f->name != NULL; f++)
+		for (const struct option_letter *l = f->letters; l->letter.key != NULL; l++) {
+			assert_in_manual(text_str(&manual), ".Fl ", l->letter.key + 1, "");
+			for (const struct option_key *k = l->keys; k != NULL && k->key != NULL; k++)
+				assert_in_manual(text_str(&manual), " ", k->key, " ");
+		}
+	for (const struct option_key *k = option_mount_keys; k->key != NULL; k++)
+		assert_in_manual(text_str(&manual), "", k->key, k->grammar == VALUE_NONE ? "" : "=");
+}
+
 static void steps_have_names(void **state)
 {
 	(void)state;
@@ -204,6 +233,7 @@ int main(void)
 		cmocka_unit_test(names_outside_the_table_are_unknown),
 		cmocka_unit_test(the_nearest_name_is_offered),
 		cmocka_unit_test(every_row_is_whole),
+		cmocka_unit_test(the_manual_lists_every_axis_and_option),
 		cmocka_unit_test(steps_have_names),
 	};
 
