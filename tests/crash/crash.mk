@@ -1,0 +1,11 @@
+# The crash matrix, on a build with faults on demand.
+
+check-crash: ## the crash matrix alone (root); ROWS=PATTERN selects
+	$(Q)$(MAKE) --no-print-directory TESTING=1 crash-build
+	$(Q)bash tests/crash/run build/test-$(if $(SAN),san,opt)$(if $(filter clang%,$(CC)),-clang) $(ROWS)
+
+.PHONY: check-crash crash-build
+crash-build: all $(B)/crash/steps
+$(B)/crash/steps: $(B)/tests/crash/steps.o $(B)/libworker.a $(B)/libschema.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(SCHEMA_LIBS) -lm $(LDLIBS)
