@@ -418,10 +418,19 @@ static void named_sources_check(struct metric_reader *r)
 	}
 }
 
+/* A definition without metrics of its own is timed: what a plan's command takes is the least that one wants to know. */
+static const struct node *metrics_default(struct workload *w, struct diags *d)
+{
+	static const char text[] = "duration: {value: \":elapsed * 1000000000\", unit: ns, better: lower}";
+	struct node *node;
+
+	return yaml_read(w->arena, text, sizeof(text) - 1, d, &node) < 0 ? NULL : node;
+}
+
 int metrics_read(struct workload *w, const struct node *root, struct evaluator *ev, struct diags *d)
 {
 	struct metric_reader r = { .w = w, .evaluator = ev, .d = d, .sources = node_get(root, "sources") };
-	const struct node *metrics = node_get(root, "metrics");
+	const struct node *metrics = node_get(root, "metrics") != NULL ? node_get(root, "metrics") : metrics_default(w, d);
 	struct rules *rules = arena_alloc(w->arena, sizeof(*rules));
 
 	named_sources_check(&r);
