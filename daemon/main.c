@@ -182,6 +182,7 @@ static void daemon_run(struct daemon *d)
 	supervisor_go(d->supervisor);
 	malloc_trim(0);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_close((uv_handle_t *)&farewell, NULL);
 	log_notice("ended");
 }
 
@@ -206,6 +207,9 @@ static int daemon_main(const struct options *o)
 		daemon_run(&d);
 	else
 		log_err(LOG_LEVEL_ERROR, &e, "cannot start");
+	if (status < 0 && d.supervisor != NULL)
+		supervisor_close(d.supervisor);
+	uv_run(&d.loop, UV_RUN_NOWAIT); /* for the close callbacks */
 	uv_loop_close(&d.loop);
 	supervisor_free(d.supervisor);
 	queue_done(&d.queue);

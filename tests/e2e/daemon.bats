@@ -231,7 +231,7 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	wait "$DAEMON" || true
 	[ -S "$IOSWEEP_SOCKET" ]
 	daemon_start
-	alive
+	wait_for 10 alive
 	daemon_stop
 	[ ! -e "$IOSWEEP_SOCKET" ]
 	echo precious >"$IOSWEEP_SOCKET"
@@ -362,13 +362,14 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 
 @test "the higher priority runs first, then the earlier submission" {
 	daemon_start
-	submit_slow 1 2
+	submit_slow 1 60
 	wait_for 10 trial_runs
 	slow_plan 1 0 >"$HOME_DIR/p.yaml"
 	iosweep submit "$HOME_DIR/p.yaml"
 	iosweep submit "$HOME_DIR/p.yaml"
 	iosweep submit --priority 5 "$HOME_DIR/p.yaml"
-	wait_for 30 sh -c "[ \$(sqlite3 -readonly '$IOSWEEP_DB' \"SELECT count(*) FROM sweep WHERE state = 'done'\") = 4 ]"
+	iosweep cancel 1
+	wait_for 30 sh -c "[ \$(sqlite3 -readonly '$IOSWEEP_DB' \"SELECT count(*) FROM sweep WHERE state = 'done'\") = 3 ]"
 	[ "$(query 'SELECT group_concat(id) FROM (SELECT id FROM sweep ORDER BY started_ms)')" = 1,4,2,3 ]
 }
 
