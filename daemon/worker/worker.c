@@ -213,6 +213,8 @@ static int worker_prepare(struct worker *w, struct err *e)
 static void worker_close(struct worker *w)
 {
 	helper_stop(w->helper);
+	for (size_t i = 0; i < w->n_workloads; i++)
+		workload_free((struct workload *)w->workloads[i].definition);
 	tunables_free(w);
 	matrix_free(w->matrix);
 	plan_free(w->plan);
