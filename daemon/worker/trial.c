@@ -169,7 +169,7 @@ static size_t captures_keep(struct capture *captures, size_t n)
 static int trial_store(struct trial *t, const char *state, const char *reason, int64_t environment_id, struct err *e)
 {
 	struct capture *captures;
-	size_t n = captures_keep(captures, captures_join(t, &captures));
+	size_t n_all = captures_join(t, &captures), n = captures_keep(captures, n_all);
 	struct fact facts[FACTS_MAX];
 	size_t n_facts = t->has_run ? facts_beside(t, facts) : 0;
 	bool has_io = t->has_run && t->io.before_run.is_known && t->io.after_run.is_known;
