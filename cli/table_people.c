@@ -14,13 +14,25 @@
 #define WRAP_MIN 24 /* columns of free text are not made narrower than this */
 #define GAP 2       /* blanks between columns */
 
+static bool is_plain(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i] < ' ' || s[i] > '~')
+			return false;
+	return true;
+}
+
 static size_t text_columns(const char *s, size_t n)
 {
-	AUTO_FREE char *copy = xstrndup(s, n);
-	size_t length = mbstowcs(NULL, copy, 0);
+	AUTO_FREE char *copy = NULL;
 	AUTO_FREE wchar_t *wide = NULL;
+	size_t length;
 	int width;
 
+	if (is_plain(s, n)) /* nearly all of it */
+		return n;
+	copy = xstrndup(s, n);
+	length = mbstowcs(NULL, copy, 0);
 	if (length == (size_t)-1)
 		return n;
 	wide = xcalloc(length + 1, sizeof(*wide));
