@@ -187,12 +187,22 @@ static void option_help_line(const struct option_def *def, FILE *out)
 	fprintf(out, strlen(spelling) > 26 ? "  %s\n%30s%s\n" : "  %-26s%.0s  %s\n", spelling, "", def->about);
 }
 
+/* Without line ends at its end. */
+static size_t details_length(const char *details)
+{
+	size_t n = strlen(details);
+
+	while (n > 0 && details[n - 1] == '\n')
+		n--;
+	return n;
+}
+
 void options_help(const struct command *c, FILE *out)
 {
 	fprintf(out, "usage: " PROGRAM " %s%s%s [OPTION...]\n\n%c%s.\n", c->name, c->arguments[0] != '\0' ? " " : "", c->arguments,
 	        c->about[0] >= 'a' && c->about[0] <= 'z' ? c->about[0] - 'a' + 'A' : c->about[0], c->about + 1);
 	if (c->details != NULL)
-		fprintf(out, "\n%s\n", c->details);
+		fprintf(out, "\n%.*s\n", (int)details_length(c->details), c->details);
 	fprintf(out, "\noptions:\n");
 	for (size_t i = 0; i < options_count(c); i++)
 		option_help_line(&c->options[i], out);
