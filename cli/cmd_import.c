@@ -2,12 +2,14 @@
  *
  * iosweep import: sweeps of other hosts from the files that `iosweep export` writes, and published tables by a map.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/command.h"
 #include "cli/open.h"
 #include "schema/config.h"
 #include "schema/import.h"
+#include "schema/store_merge.h"
 
 static const struct option_def options[] = {
 	{ "csv", 0, "FILE", "a published table; becomes a sweep in state 'imported'" },
@@ -45,15 +47,33 @@ static int csv_import(const struct options *o, struct store *s, struct err *e)
 	return EXIT_GOOD;
 }
 
+static int file_import(struct store *s, const char *path, struct err *e)
+{
+	struct merge_report r = { 0 };
+
+	if (store_import_file(s, path, &r, e) < 0)
+		return -1;
+	printf("%s: %" PRId64 " new sweeps, %" PRId64 " further along, %" PRId64 " known; %" PRId64 " cells, %" PRId64 " trials added\n", path,
+	       r.sweeps_new, r.sweeps_updated, r.sweeps_known, r.cells, r.trials);
+	return 0;
+}
+
 static int import_run(const struct options *o, struct err *e)
 {
 	AUTO_STORE struct store *s = NULL;
 
 	if (options_has(o, "csv") != options_has(o, "map"))
 		return err_set(e, ERR_USAGE, "import: --csv and --map go together");
+	if (!options_has(o, "csv") && o->n_arguments == 0) {
+		err_set(e, ERR_USAGE, "import: nothing to import");
+		return err_hint(e, "name files that 'iosweep export' wrote, or --csv FILE --map MAP");
+	}
 	if (store_open(config_default_db(), STORE_WRITE, &s, e) < 0)
 		return -1;
-	return csv_import(o, s, e);
+	for (int i = 0; i < o->n_arguments; i++)
+		if (file_import(s, o->arguments[i], e) < 0)
+			return -1;
+	return options_has(o, "csv") ? csv_import(o, s, e) : EXIT_GOOD;
 }
 
 const struct command cmd_import = {

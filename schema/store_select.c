@@ -492,3 +492,24 @@ int store_select(struct store *s, const struct filter *f, struct selection *ret,
 	*ret = q;
 	return 0;
 }
+
+int store_select_sweeps(struct store *s, const struct filter *f, struct arena *a, int64_t **ret, size_t *ret_n, struct err *e)
+{
+	AUTO_SELECTION struct selection q = { 0 };
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_FREE char *sql = NULL;
+	int64_t n = 0;
+	int rc;
+
+	if (store_select(s, f, &q, e) < 0 || statement_int(s, &n, e, "SELECT count(*) FROM sweep", "") < 0)
+		return -1;
+	sql = xasprintf("SELECT w.id FROM sweep w WHERE EXISTS (SELECT 1 FROM cell c WHERE c.sweep_id = w.id AND %s) ORDER BY w.id",
+	                text_str(&q.cells));
+	if (statement_open(s, &st, e, sql, "") < 0)
+		return -1;
+	*ret = arena_array(a, (size_t)n + 1, sizeof(**ret));
+	*ret_n = 0;
+	while ((rc = statement_next(st, e)) > 0 && *ret_n < (size_t)n)
+		(*ret)[(*ret_n)++] = column_int(st, 0);
+	return rc < 0 ? -1 : 0;
+}

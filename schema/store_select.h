@@ -28,6 +28,9 @@ static inline void auto_selection(struct selection *q)
  * that no cell has is no fault; it selects nothing. */
 int store_select(struct store *s, const struct filter *f, struct selection *ret, struct err *e);
 
+/* Sweeps with a cell that meets the filter, ascending (arena). */
+int store_select_sweeps(struct store *s, const struct filter *f, struct arena *a, int64_t **ret, size_t *ret_n, struct err *e);
+
 /* The relevant tool versions of a workload under an environment: "dd 9.1"; arena. */
 int store_tools_text(struct store *s, int64_t environment_id, int64_t workload_id, struct arena *a, const char **ret,
                      struct err *e);

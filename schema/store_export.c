@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Portable files: chosen sweeps as a store of their own, gzip-compressed; and reading them again.  See store_merge.h.
+ *
+ * The file in the middle is a temporary one beside nothing of importance (TMPDIR, else /var/tmp), removed by whatever path is
+ * taken.  Memory is bounded by SQLite's cache and a buffer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "schema/store_internal.h"
+#include "schema/store_merge.h"
+
+#define BUFFER_BYTES 65536
+
+/* A temporary directory with the one file in it (and what SQLite puts beside it). */
+struct scratch {
+	char *dir, *file; /* owned */
+};
+
+static int scratch_make(struct scratch *t, struct err *e)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *dir = xasprintf("%s/iosweep.XXXXXX", tmp != NULL && tmp[0] == '/' ? tmp : "/var/tmp");
+
+	if (mkdtemp(dir) == NULL) {
+		err_sys(e, errno, "make a directory '%s'", dir);
+		free(dir);
+		return -1;
+	}
+	t->dir = dir;
+	t->file = xasprintf("%s/sweeps.db", dir);
+	return 0;
+}
+
+static void scratch_done(struct scratch *t)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+
+	for (size_t i = 0; t->file != NULL && i < ARRAY_SIZE(suffixes); i++) {
+		AUTO_FREE char *name = xasprintf("%s%s", t->file, suffixes[i]);
+
+		unlink(name);
+	}
+	if (t->dir != NULL)
+		rmdir(t->dir);
+	free(t->dir);
+	free(t->file);
+}
+#define AUTO_SCRATCH __attribute__((cleanup(scratch_done)))
+
+static int write_all(int fd, const unsigned char *data, size_t n, const char *name, struct err *e)
+{
+	while (n > 0) {
+		ssize_t k = write(fd, data, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_sys(e, errno, "write '%s'", name);
+		data += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+/* Level 6 halves the file in the time that writing it takes; 15 + 16: a gzip header (zlib.h, deflateInit2). */
+static int file_compress(int in, int out, const char *name, struct err *e)
+{
+	unsigned char from[BUFFER_BYTES], to[BUFFER_BYTES];
+	z_stream z = { 0 };
+	ssize_t n;
+	int rc = 0;
+
+	if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return err_set(e, ERR_SYSTEM, "compress '%s': zlib failed", name);
+	do {
+		n = read(in, from, sizeof(from));
+		if (n < 0)
+			rc = err_sys(e, errno, "read the sweeps to export");
+		z.next_in = from;
+		z.avail_in = n > 0 ? (unsigned)n : 0;
+		do {
+			z.next_out = to;
+			z.avail_out = sizeof(to);
+			deflate(&z, n > 0 ? Z_NO_FLUSH : Z_FINISH);
+			rc = rc == 0 ? write_all(out, to, sizeof(to) - z.avail_out, name, e) : rc;
+		} while (rc == 0 && z.avail_out == 0);
+	} while (rc == 0 && n > 0);
+	deflateEnd(&z);
+	return rc;
+}
+
+static int sweeps_check(struct store *s, const struct merge_options *o, struct err *e)
+{
+	for (size_t i = 0; i < o->n_sweep_ids; i++) {
+		AUTO_ARENA struct arena *a = arena_new();
+		struct sweep w;
+
+		if (store_sweep_get(s, o->sweep_ids[i], a, &w, e) < 0)
+			return -1;
+		if (w.state == SWEEP_QUEUED || w.state == SWEEP_RUNNING || w.state == SWEEP_PAUSED) {
+			err_set(e, ERR_USAGE, "sweep %lld is %s: only what has ended can be exported", (long long)w.id, sweep_state_name(w.state));
+			return err_hint(e, "'iosweep backup' copies the whole store as it is");
+		}
+	}
+	return 0;
+}
+
+/* Fills the scratch file with a store that holds the chosen sweeps, and leaves it as one file without a log. */
+static int scratch_fill(struct store *s, const struct merge_options *o, const struct scratch *t, struct merge_report *ret, struct err *e)
+{
+	struct store *to = NULL;
+	int rc;
+
+	if (store_open(t->file, STORE_WRITE, &to, e) < 0)
+		return -1;
+	rc = statement_run(to, e, "PRAGMA synchronous=OFF", "");
+	if (rc == 0)
+		rc = store_merge(to, s->path, o, ret, e);
+	statements_free(to);
+	if (rc == 0 && sqlite3_exec(to->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) != SQLITE_OK)
+		rc = store_failed(to, e);
+	store_close(to);
+	return rc;
+}
+
+int store_export(struct store *s, const struct merge_options *o, const char *path, int fd, struct merge_report *ret, struct err *e)
+{
+	AUTO_SCRATCH struct scratch t = { 0 };
+	AUTO_FREE char *part = path != NULL ? xasprintf("%s.part", path) : NULL;
+	AUTO_CLOSE int in = -1, out = -1;
+
+	if (sweeps_check(s, o, e) < 0 || scratch_make(&t, e) < 0 || scratch_fill(s, o, &t, ret, e) < 0)
+		return -1;
+	in = open(t.file, O_RDONLY | O_CLOEXEC);
+	if (in < 0)
+		return err_sys(e, errno, "open '%s'", t.file);
+	if (fd >= 0)
+		return file_compress(in, fd, "standard output", e);
+	out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	if (out < 0)
+		return err_sys(e, errno, "create '%s'", part);
+	if (file_compress(in, out, part, e) < 0) {
+		unlink(part);
+		return -1;
+	}
+	if (fsync(out) < 0 || rename(part, path) < 0) {
+		err_sys(e, errno, "write '%s'", path);
+		unlink(part);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- reading ---- */
+
+/* Inflates path into the scratch file; a plain store is copied.  Every fault names the byte of the file. */
+static int file_inflate(const char *path, const struct scratch *t, struct err *e)
+{
+	unsigned char buf[BUFFER_BYTES];
+	AUTO_CLOSE int out = open(t->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	AUTO_CLOSE int in = open(path, O_RDONLY | O_CLOEXEC);
+	gzFile gz;
+	off_t bytes = 0;
+	int n = 0, rc = 0, code = Z_OK;
+
+	if (in < 0)
+		return err_sys(e, errno, "open '%s'", path);
+	if (out < 0)
+		return err_sys(e, errno, "create '%s'", t->file);
+	gz = gzdopen(dup(in), "rb");
+	if (gz == NULL)
+		return err_sys(e, errno, "open '%s'", path);
+	while (rc == 0 && (n = gzread(gz, buf, sizeof(buf))) > 0)
+		bytes += n, rc = write_all(out, buf, (size_t)n, t->file, e);
+	gzerror(gz, &code);
+	if (rc == 0 && (n < 0 || code != Z_OK)) {
+		rc = err_set(e, ERR_USAGE, "'%s' is %s (byte %lld)", path, code == Z_BUF_ERROR ? "cut short" : "damaged", (long long)gzoffset(gz));
+		err_hint(e, "nothing was imported; export it again");
+	}
+	if (gzclose(gz) != Z_OK || (rc == 0 && bytes == 0)) {
+		rc = rc < 0 ? rc : err_set(e, ERR_USAGE, "'%s' is %s", path, bytes == 0 ? "empty" : "cut short");
+		err_hint(e, "nothing was imported; export it again");
+	}
+	return rc;
+}
+
+/* A store that this program can read, whole, and of this version's tables. */
+static int scratch_check(const char *path, const struct scratch *t, struct err *e)
+{
+	struct store *s = NULL;
+	AUTO_STATEMENT struct statement *st = NULL;
+	struct err why = { 0 };
+	int rc;
+
+	if (store_open(t->file, STORE_WRITE, &s, &why) < 0)
+		return err_set(e, ERR_USAGE, "'%s' cannot be imported: %s", path, strstr(why.text, "': ") ? strstr(why.text, "': ") + 3 : why.text);
+	rc = statement_open(s, &st, e, "PRAGMA quick_check(1)", "");
+	if (rc == 0)
+		rc = statement_next(st, e);
+	if (rc > 0)
+		rc = strcmp(column_borrow(st, 0), "ok") == 0 ? 0 : err_set(e, ERR_USAGE, "'%s' is damaged: %s", path, column_borrow(st, 0));
+	statement_done(TAKE(st));
+	statements_free(s);
+	if (rc == 0)
+		sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+	store_close(s);
+	if (rc < 0 && e->hint[0] == '\0')
+		err_hint(e, "nothing was imported");
+	return rc;
+}
+
+int store_import_file(struct store *s, const char *path, struct merge_report *ret, struct err *e)
+{
+	AUTO_SCRATCH struct scratch t = { 0 };
+	const struct merge_options o = { .with_outputs = true };
+
+	if (scratch_make(&t, e) < 0 || file_inflate(path, &t, e) < 0 || scratch_check(path, &t, e) < 0)
+		return -1;
+	return store_merge(s, t.file, &o, ret, e) < 0 ? err_in(e, "import '%s'", path) : 0;
+}
+
+/* ---- what a store has ---- */
+
+int store_export_list(struct store *s, FILE *out, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
+
+	if (statement_open(s, &st, e,
+	                   "SELECT uuid, state, cells_ended, trials_ok, coalesce(ended_ms, 0) FROM sweep "
+	                   "WHERE state NOT IN ('queued', 'running', 'paused') ORDER BY id", "") < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		uint8_t uuid[16];
+		char text[UUID_TEXT];
+
+		column_copy(st, 0, uuid, sizeof(uuid));
+		fprintf(out, "%s %s %lld %lld %lld\n", uuid_format(uuid, text), column_borrow(st, 1), (long long)column_int(st, 2),
+		        (long long)column_int(st, 3), (long long)column_int(st, 4));
+	}
+	return rc;
+}
+
+int store_lacks(struct store *s, const char *line, bool *ret, char ret_uuid[37], struct err *e)
+{
+	char uuid_text[64], state[32], tail;
+	long long cells, trials, ended_ms;
+	uint8_t uuid[16];
+	int64_t one;
+	int found;
+
+	if (sscanf(line, "%63s %31s %lld %lld %lld %c", uuid_text, state, &cells, &trials, &ended_ms, &tail) != 5 ||
+	    strlen(uuid_text) != 36 || uuid_parse(uuid_text, uuid) < 0)
+		return err_set(e, ERR_PROTOCOL, "not a line of 'iosweep export --list': '%.80s'", line);
+	found = statement_int(s, &one, e, "SELECT 1 FROM sweep WHERE uuid = ? AND (cells_ended, trials_ok, coalesce(ended_ms, 0)) >= (?, ?, ?)",
+	                      "uiii", uuid, (int64_t)cells, (int64_t)trials, (int64_t)ended_ms);
+	if (found < 0)
+		return -1;
+	*ret = found == 0;
+	snprintf(ret_uuid, 37, "%s", uuid_text);
+	return 0;
+}
