@@ -213,8 +213,7 @@ static int worker_prepare(struct worker *w, struct err *e)
 static void worker_close(struct worker *w)
 {
 	helper_stop(w->helper);
-	for (size_t i = 0; i < w->n_workloads; i++)
-		workload_free((struct workload *)w->workloads[i].definition);
+	store_sweep_workloads_done(w->workloads, w->n_workloads);
 	tunables_free(w);
 	matrix_free(w->matrix);
 	plan_free(w->plan);
