@@ -23,6 +23,7 @@
 #include "schema/base/log.h"
 #include "schema/host.h"
 
+#define STORE_PATIENCE_MS 1000 /* whoever locks the store longer gets an error or is asked again: the loop must go on */
 #define FAREWELL_MS 2000 /* for helpers that were killed at the end, and for last replies */
 
 static const char usage[] =
@@ -104,7 +105,10 @@ static int store_start(struct daemon *d, struct err *e)
 		return -1;
 	if (host_identity(d->config->state, uuid, &name, e) < 0)
 		return -1;
-	return store_host(d->store, uuid, name, &d->host_id, e);
+	if (store_host(d->store, uuid, name, &d->host_id, e) < 0)
+		return -1;
+	store_set_patience(d->store, STORE_PATIENCE_MS);
+	return 0;
 }
 
 static int daemon_prepare(struct daemon *d, const char *config_file, int *ret_lock, struct err *e)

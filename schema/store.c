@@ -363,6 +363,11 @@ int store_open(const char *path, enum store_mode mode, struct store **ret, struc
 	return 0;
 }
 
+void store_set_patience(struct store *s, int ms)
+{
+	sqlite3_busy_timeout(s->db, ms);
+}
+
 void store_close(struct store *s)
 {
 	if (s == NULL)

@@ -29,6 +29,8 @@ enum store_mode {
 };
 int store_open(const char *path, enum store_mode mode, struct store **ret, struct err *e);
 void store_close(struct store *s);
+/* How long to wait for another writer, instead of STORE_BUSY_MS: for one who must not block. */
+void store_set_patience(struct store *s, int ms);
 
 /* Explicit transactions, for several writes that belong together; they nest (only the outermost counts). */
 int store_begin(struct store *s, struct err *e);

@@ -384,3 +384,22 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	grep -q '"event":"started","sweep":1' "$HOME_DIR/events"
 	grep -q '"event":"done","sweep":1' "$HOME_DIR/events"
 }
+
+@test "a store that somebody keeps locked does not stop the daemon, and nothing is lost" {
+	daemon_start
+	submit_slow 2 1
+	wait_for 10 trial_runs
+	# BEGIN IMMEDIATE for 6 s: the worker waits with the end of its trial
+	(echo 'BEGIN IMMEDIATE;'; sleep 6; echo 'ROLLBACK;') | sqlite3 "$IOSWEEP_DB" &
+	local locker=$!
+	sleep 0.5
+	local began=$SECONDS
+	slow_plan 1 0 >"$HOME_DIR/p.yaml"
+	run iosweep submit "$HOME_DIR/p.yaml"
+	[ "$status" -eq 1 ]
+	alive
+	[ $((SECONDS - began)) -le 4 ]
+	wait $locker
+	wait_for 30 state_is done
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 2 ]
+}
