@@ -311,19 +311,23 @@ int format_undo(struct worker *w, struct err *e)
 /* After a crash or a reboot: the listed device is looked for again, and wiped only of the UUID in the entry. */
 int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
 {
-	const struct target *t = &w->plan->target;
-	const struct config_device *listed = t->kind == TARGET_DEVICE ? config_find_device(w->config, t->name) : NULL;
+	bool is_device = w->sweep.target_kind == TARGET_DEVICE;
+	const struct config_device *listed = is_device ? config_find_device(w->config, w->sweep.target) : NULL;
 	AUTO_CLOSE int fd = -1;
 	struct device d;
 	struct signature s;
 	int n;
 
 	*ret_dropped = NULL;
-	if (t->kind != TARGET_DEVICE) {
+	if (!is_device) {
 		*ret_dropped = "it was on an image, which is gone";
 		return 0;
 	}
-	if (t->keep_filesystem)
+	if (w->plan == NULL) { /* undo must do without a plan that cannot be read any more */
+		*ret_dropped = "the plan cannot be read, and may say keep-filesystem";
+		return 0;
+	}
+	if (w->plan->target.keep_filesystem)
 		return 0;
 	if (listed == NULL || device_find(listed, &d, NULL, NULL) < 0) {
 		*ret_dropped = "the device is not there";

@@ -198,12 +198,17 @@ static int plan_load(struct worker *w, struct err *e)
 
 static int worker_prepare(struct worker *w, struct err *e)
 {
+	struct err plan_e = { 0 };
+
 	if (store_sweep_set_state(w->store, w->sweep_id, SWEEP_RUNNING, "", e) < 0 ||
 	    store_trials_interrupt(w->store, w->sweep_id, "the worker died", e) < 0)
 		return -1;
-	if (undo_replay(w, e) < 0) /* of a worker that died, before this one changes anything */
+	if (plan_load(w, &plan_e) < 0) {
+		undo_replay(w, NULL);
+		*e = plan_e;
 		return -1;
-	if (plan_load(w, e) < 0 || room_make(w, e) < 0)
+	}
+	if (undo_replay(w, e) < 0 || room_make(w, e) < 0) /* of a worker that died, before this one changes anything */
 		return -1;
 	w->tools.room = w->room;
 	w->submitter.room = w->room;
@@ -382,6 +387,7 @@ static int worker_undo_only(struct worker *w)
 	struct err e = { 0 };
 
 	w->tools.cancel_fd = -1;
+	plan_load(w, NULL); /* says whether a filesystem is to be kept; the rest goes without it */
 	if (store_trials_interrupt(w->store, w->sweep_id, "the worker died", &e) < 0 || undo_replay(w, &e) < 0) {
 		log_err(LOG_LEVEL_ERROR, &e, "undo");
 		store_event(w->store, w->sweep_id, "failed", NULL, "not everything could be put back: %s", e.text);
