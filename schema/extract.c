@@ -250,21 +250,60 @@ static int outputs_complete(struct extraction *x, const char **ret_reason, struc
 	return 1;
 }
 
-/* The last line that is not blank, standard error first. */
+/* Whether a line is a tool's own message, as in "/bin/dd: error writing ...": error(3) puts the program in front. */
+static bool line_is_message(const struct extraction *x, const char *line, size_t n)
+{
+	const struct workload *w = x->w;
+	const char *colon = memchr(line, ':', n), *base = colon != NULL ? memrchr(line, '/', (size_t)(colon - line)) : NULL;
+
+	if (colon == NULL)
+		return false;
+	base = base != NULL ? base + 1 : line;
+
+	for (size_t i = 0; i < w->n_steps[PHASE_RUN]; i++) {
+		const char *program = w->steps[PHASE_RUN][i].words[0], *slash = strrchr(program, '/');
+		const char *name = slash != NULL ? slash + 1 : program;
+
+		if ((size_t)(colon - base) == strlen(name) && memcmp(base, name, strlen(name)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What to show of a capture: the tool's last message, else the last line that is not blank; NULL if there is none. */
+static const char *capture_words(const struct extraction *x, const struct capture *c)
+{
+	const char *last = NULL, *message = NULL;
+	size_t last_n = 0, message_n = 0;
+
+	for (size_t from = 0, n; from < c->n; from += n + 1) {
+		const char *line = c->data + from, *end = memchr(line, '\n', c->n - from);
+
+		n = end != NULL ? (size_t)(end - line) : c->n - from;
+		if (n == 0 || isspace((unsigned char)line[0]))
+			continue;
+		last = line;
+		last_n = n;
+		if (line_is_message(x, line, n)) {
+			message = line;
+			message_n = n;
+		}
+	}
+	if (message != NULL)
+		return arena_strndup(x->arena, message, message_n < 200 ? message_n : 200);
+	return last != NULL ? arena_strndup(x->arena, last, last_n < 200 ? last_n : 200) : NULL;
+}
+
+/* What a failed tool said, from standard error. */
 static const char *last_words(const struct extraction *x)
 {
 	for (size_t i = x->n_captures; i-- > 0;) {
-		const struct capture *c = &x->captures[i];
-		size_t n = c->n, from;
+		const char *words = NULL;
 
-		if (strcmp(c->stream, "stdout") == 0)
-			continue;
-		while (n > 0 && isspace((unsigned char)c->data[n - 1]))
-			n--;
-		for (from = n; from > 0 && c->data[from - 1] != '\n'; from--)
-			;
-		if (n > from)
-			return arena_strndup(x->arena, c->data + from, n - from < 200 ? n - from : 200);
+		if (strcmp(x->captures[i].stream, "stdout") != 0)
+			words = capture_words(x, &x->captures[i]);
+		if (words != NULL)
+			return words;
 	}
 	return NULL;
 }

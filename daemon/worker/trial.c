@@ -44,6 +44,8 @@ static int trial_settle(struct trial *t, struct err *e)
 		return -1;
 	if (note.n > 0)
 		flag_add(&t->flags, t->a, "disturbed", "%s", text_str(&note));
+	if (w->claimed.is_lazy) /* also when the thread is not on just now: it starts again after each mount */
+		flag_add(&t->flags, t->a, "lazy", "the filesystem was made with lazy initialisation, which may go on beside a trial");
 	return 0;
 }
 

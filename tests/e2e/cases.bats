@@ -283,7 +283,7 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 	iosweep submit "$PLAN"
 	wait_for 10 eval '[ "$(query "SELECT count(*) FROM trial WHERE state = '"'running'"'")" = 1 ]'
 	worker=$(pgrep -P "$DAEMON" | head -1)
-	dir=$(awk '/loop/ && $0 ~ / ext4 / { print $5; exit }' "/proc/$worker/mountinfo")
+	dir=$(awk '$5 ~ /\/room\/target$/ { print $5; exit }' "/proc/$worker/mountinfo")
 	nsenter -t "$worker" -m -- sh -c "cd '$dir' && exec sleep 300" 3>&- &
 	holder=$!
 	wait_for 120 eval '[ "$(sweep_state)" != running ]'
