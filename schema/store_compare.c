@@ -196,3 +196,26 @@ int store_differences(struct store *s, const int64_t *a_cells, size_t n_a, const
 	free(y.environments);
 	return rc;
 }
+
+int store_config_find(struct store *s, const char *digits, int64_t *ret_id, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_FREE char *pattern = xasprintf("%s*", digits);
+	int64_t id = 0;
+	int rc, n = 0;
+
+	if (digits[0] == '\0' || strspn(digits, "0123456789abcdef") != strlen(digits))
+		return err_set(e, ERR_USAGE, "'%s' is not the start of a digest: hexadecimal digits in lower case", digits);
+	if (statement_open(s, &st, e, "SELECT id FROM config WHERE lower(hex(digest)) GLOB ? LIMIT 2", "t", pattern) < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		id = column_int(st, 0);
+		n++;
+	}
+	if (rc == 0 && n != 1)
+		return err_set(e, ERR_USAGE, n == 0 ? "no config has a digest that begins with '%s'" : "several configs have digests that begin "
+		                                                                                           "with '%s'", digits);
+	if (rc == 0)
+		*ret_id = id;
+	return rc;
+}

@@ -28,6 +28,9 @@ static inline void auto_selection(struct selection *q)
  * that no cell has is no fault; it selects nothing. */
 int store_select(struct store *s, const struct filter *f, struct selection *ret, struct err *e);
 
+/* The config whose digest begins with these hexadecimal digits.  ERR_USAGE if none or several do. */
+int store_config_find(struct store *s, const char *digits, int64_t *ret_id, struct err *e);
+
 /* Sweeps with a cell that meets the filter, ascending (arena). */
 int store_select_sweeps(struct store *s, const struct filter *f, struct arena *a, int64_t **ret, size_t *ret_n, struct err *e);
 
