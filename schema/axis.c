@@ -127,34 +127,40 @@ static bool name_says_unit(const char *name)
 	return false;
 }
 
-/* The number of an integer axis in the unit of the kernel's file. */
-static int integer_read(const struct axis *axis, const char *spelling, int64_t *ret, struct err *e)
+/* A number with the unit that the kernel's file has: "30s" "20%" "16MiB". */
+static int integer_with_unit(const struct axis *axis, const char *spelling, int64_t *ret)
 {
 	const struct time_unit *unit = time_unit_find(axis->unit);
 	AUTO_FREE char *number = xstrdup(spelling);
-	bool is_bare = integer_parse(spelling, INT64_MIN, INT64_MAX, ret) == 0;
-	bool is_size = strcmp(axis->unit, "KiB") == 0;
-	int64_t ns;
+	int64_t v;
 
-	if (is_bare && *ret >= 0 && (is_size || unit != NULL) && !name_says_unit(axis->name)) {
+	if (unit != NULL && duration_parse(spelling, &v, NULL) == 0 && v % unit->ns == 0) {
+		*ret = v / unit->ns;
+		return 0;
+	}
+	if (strcmp(axis->unit, "KiB") == 0 && size_parse(spelling, 0, &v, NULL) == 0 && v % 1024 == 0) {
+		*ret = v / 1024;
+		return 0;
+	}
+	if (strcmp(axis->unit, "percent") != 0 || !text_ends(number, "%"))
+		return -1;
+	number[strlen(number) - 1] = '\0';
+	return integer_parse(number, INT64_MIN, INT64_MAX, ret);
+}
+
+/* The number of an integer axis in the unit of the kernel's file. */
+static int integer_read(const struct axis *axis, const char *spelling, int64_t *ret, struct err *e)
+{
+	bool has_unit = time_unit_find(axis->unit) != NULL || strcmp(axis->unit, "KiB") == 0;
+
+	if (integer_parse(spelling, INT64_MIN, INT64_MAX, ret) == 0) {
+		if (*ret < 0 || !has_unit || name_says_unit(axis->name))
+			return 0;
 		err_set(e, ERR_USAGE, "'%s' has no unit", spelling);
 		return err_hint(e, "the kernel's unit here is %s: write %s%s", axis->unit, spelling, axis->unit);
 	}
-	if (is_bare)
+	if (integer_with_unit(axis, spelling, ret) == 0)
 		return 0;
-	if (unit != NULL && duration_parse(spelling, &ns, NULL) == 0 && ns % unit->ns == 0) {
-		*ret = ns / unit->ns;
-		return 0;
-	}
-	if (strcmp(axis->unit, "percent") == 0 && text_ends(number, "%")) {
-		number[strlen(number) - 1] = '\0';
-		if (integer_parse(number, INT64_MIN, INT64_MAX, ret) == 0)
-			return 0;
-	}
-	if (is_size && size_parse(spelling, 0, ret, NULL) == 0 && *ret % 1024 == 0) {
-		*ret /= 1024;
-		return 0;
-	}
 	err_set(e, ERR_USAGE, "'%s' is not a whole number%s%s", spelling, axis->unit[0] != '\0' ? " of " : "", axis->unit);
 	return err_hint(e, "'%s' is %lld to %lld", axis->name, (long long)axis->min, (long long)axis->max);
 }

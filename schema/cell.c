@@ -40,13 +40,22 @@ void cell_config(const struct cell *c, struct text *ret_canonical, uint8_t ret_d
 	digest_of(text_str(ret_canonical), ret_canonical->n, ret_digest);
 }
 
-static void step_lower(const struct setting *s, enum step_id *first)
+/* Order of two settings by axis; one that is missing comes last. */
+static int settings_order(const struct setting *a, const struct setting *b)
 {
-	if (s->def->step < *first)
-		*first = s->def->step;
+	if (a == NULL || b == NULL)
+		return (a == NULL) - (b == NULL);
+	return a->axis == b->axis ? 0 : strcmp(a->axis, b->axis);
 }
 
-/* Both are sorted by axis; an axis that one of them lacks counts as left as found. */
+/* Whether an axis differs; one that a cell lacks (NULL) counts as left as found. */
+static bool settings_differ(const struct setting *a, const struct setting *b)
+{
+	const char *x = a != NULL ? a->value : KERNEL_DEFAULT, *y = b != NULL ? b->value : KERNEL_DEFAULT;
+
+	return x != y && strcmp(x, y) != 0;
+}
+
 enum step_id cell_first_difference(const struct cell *prev, const struct cell *next)
 {
 	enum step_id first = N_STEPS;
@@ -54,16 +63,13 @@ enum step_id cell_first_difference(const struct cell *prev, const struct cell *n
 
 	if (prev == NULL)
 		return STEP_CLAIM;
-	while (i < prev->n || j < next->n) {
+	while (i < prev->n || j < next->n) { /* both are sorted by axis */
 		const struct setting *a = i < prev->n ? &prev->at[i] : NULL, *b = j < next->n ? &next->at[j] : NULL;
-		int order = a == NULL ? 1 : b == NULL ? -1 : a->axis == b->axis ? 0 : strcmp(a->axis, b->axis);
+		int order = settings_order(a, b);
+		const struct axis *def = order <= 0 ? a->def : b->def;
 
-		if (order == 0 && a->value != b->value && strcmp(a->value, b->value) != 0)
-			step_lower(b, &first);
-		else if (order < 0 && !is_left_as_found(a))
-			step_lower(a, &first);
-		else if (order > 0 && !is_left_as_found(b))
-			step_lower(b, &first);
+		if (settings_differ(order <= 0 ? a : NULL, order >= 0 ? b : NULL) && def->step < first)
+			first = def->step;
 		i += order <= 0;
 		j += order >= 0;
 	}

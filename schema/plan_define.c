@@ -57,30 +57,60 @@ static int64_t words_block_bytes(char *const *words)
 	return bytes;
 }
 
-/* The number behind ${name}, before its unit. */
-static int variable_value(const struct plan *p, const char *name, int64_t block_bytes, int64_t *ret, struct err *e)
-{
-	bool needs_unit = strcmp(name, "data_disks") != 0, needs_disks = !needs_unit || strcmp(name, "stripe_width") == 0;
+static const struct variable {
+	const char *name;
+	bool needs_unit, needs_disks; /* of the geometry */
+} variables[] = {
+	{ "stripe_unit", true, false },
+	{ "data_disks", false, true },
+	{ "stride", true, false },
+	{ "stripe_width", true, true },
+};
 
-	if (strcmp(name, "stripe_unit") != 0 && strcmp(name, "data_disks") != 0 && strcmp(name, "stride") != 0 &&
-	    strcmp(name, "stripe_width") != 0) {
+static const struct variable *variable_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
+		if (strcmp(variables[i].name, name) == 0)
+			return &variables[i];
+	return NULL;
+}
+
+/* Whether the geometry has what the variable is made of. */
+static int variable_check(const struct plan *p, const char *name, struct err *e)
+{
+	const struct variable *v = variable_find(name);
+
+	if (v == NULL) {
 		err_set(e, ERR_USAGE, "'${%s}' is not known", name);
 		return err_hint(e, "there are ${stripe_unit} ${stripe_unit:KiB} ${data_disks} ${stride} ${stripe_width}");
 	}
-	if (needs_unit && p->stripe_unit_bytes == 0) {
+	if (v->needs_unit && p->stripe_unit_bytes == 0) {
 		err_set(e, ERR_USAGE, "'${%s}' needs the stripe unit", name);
 		return err_hint(e, "add 'geometry: {stripe_unit: 64KiB, data_disks: 12}' with the layout's numbers");
 	}
-	if (needs_disks && p->data_disks == 0) {
+	if (v->needs_disks && p->data_disks == 0) {
 		err_set(e, ERR_USAGE, "'${%s}' needs the number of data disks", name);
 		return err_hint(e, "add 'data_disks: 12' with the layout's number to 'geometry'");
 	}
-	if (needs_unit && strcmp(name, "stripe_unit") != 0 && p->stripe_unit_bytes % block_bytes != 0)
+	return 0;
+}
+
+/* The number behind ${name}, before its unit. */
+static int variable_value(const struct plan *p, const char *name, int64_t block_bytes, int64_t *ret, struct err *e)
+{
+	if (variable_check(p, name, e) < 0)
+		return -1;
+	if (strcmp(name, "data_disks") == 0) {
+		*ret = p->data_disks;
+		return 0;
+	}
+	if (strcmp(name, "stripe_unit") == 0) {
+		*ret = p->stripe_unit_bytes;
+		return 0;
+	}
+	if (p->stripe_unit_bytes % block_bytes != 0)
 		return err_set(e, ERR_USAGE, "'${%s}' is no whole number of blocks of %lld bytes", name, (long long)block_bytes);
-	*ret = strcmp(name, "stripe_unit") == 0 ? p->stripe_unit_bytes :
-	       strcmp(name, "data_disks") == 0 ? p->data_disks : p->stripe_unit_bytes / block_bytes;
-	if (strcmp(name, "stripe_width") == 0)
-		*ret *= p->data_disks;
+	*ret = p->stripe_unit_bytes / block_bytes * (strcmp(name, "stripe_width") == 0 ? p->data_disks : 1);
 	return 0;
 }
 
@@ -185,36 +215,50 @@ static void options_check(struct plan_reader *r, const struct node *node, const 
 		plan_fault_err(r, node, what, &e);
 }
 
+static const char *type_read(struct plan_reader *r, const struct node *node)
+{
+	const char *type = plan_scalar(r, node, "type", "one of ext2 ext3 ext4 xfs btrfs none");
+
+	if (type == NULL || option_family_known(type) || strcmp(type, "none") == 0)
+		return type;
+	PLAN_FAULT(r, node, "the type '%s' is not known: write one of ext2 ext3 ext4 xfs btrfs none", type);
+	return NULL;
+}
+
+/* The words of mkfs: or mount:, none if it is absent; NULL after a fault. */
+static char **options_read(struct plan_reader *r, const struct node *map, const char *key)
+{
+	const struct node *node = node_get(map, key);
+
+	return node != NULL ? plan_words(r, node, key) : arena_array(r->a, 1, sizeof(char *));
+}
+
+static void filesystem_add(struct plan *p, const struct filesystem *f)
+{
+	const struct filesystem *bare = plan_find_filesystem(p, f->name);
+
+	p->filesystems[bare != NULL ? (size_t)(bare - p->filesystems) : p->n_filesystems++] = *f;
+}
+
 static void filesystem_read(struct plan_reader *r, const struct node *key, const struct node *node)
 {
 	static const char *const known[] = { "type", "mkfs", "mount", NULL };
 	struct filesystem f = { .name = plan_name(r, key, "filesystem"), .line = key->line, .column = key->column };
-	const struct node *type = node_get(node, "type"), *mkfs = node_get(node, "mkfs"), *mount = node_get(node, "mount");
-	const struct filesystem *bare;
 
-	if (node->kind != NODE_MAP || type == NULL) {
+	if (node->kind != NODE_MAP || node_get(node, "type") == NULL) {
 		PLAN_FAULT(r, node, "a filesystem is a map with 'type', and 'mkfs' and 'mount' where needed");
 		return;
 	}
 	node_check_keys(node, known, "a filesystem", r->d);
-	f.type = plan_scalar(r, type, "type", "one of ext2 ext3 ext4 xfs btrfs none");
-	if (f.type != NULL && !option_family_known(f.type) && strcmp(f.type, "none") != 0) {
-		PLAN_FAULT(r, type, "the type '%s' is not known: write one of ext2 ext3 ext4 xfs btrfs none", f.type);
-		f.type = NULL;
-	}
-	f.mkfs = mkfs != NULL ? plan_words(r, mkfs, "mkfs") : arena_array(r->a, 1, sizeof(char *));
-	f.mount = mount != NULL ? plan_words(r, mount, "mount") : arena_array(r->a, 1, sizeof(char *));
-	if (f.type != NULL && f.mkfs != NULL && mkfs != NULL)
-		options_check(r, mkfs, &f, false);
-	if (f.type != NULL && f.mount != NULL && mount != NULL)
-		options_check(r, mount, &f, true);
-	if (f.name == NULL || f.type == NULL || f.mkfs == NULL || f.mount == NULL)
-		return;
-	bare = plan_find_filesystem(r->p, f.name);
-	if (bare != NULL)
-		r->p->filesystems[bare - r->p->filesystems] = f;
-	else
-		r->p->filesystems[r->p->n_filesystems++] = f;
+	f.type = type_read(r, node_get(node, "type"));
+	f.mkfs = options_read(r, node, "mkfs");
+	f.mount = options_read(r, node, "mount");
+	if (f.type != NULL && f.mkfs != NULL && f.mkfs[0] != NULL)
+		options_check(r, node_get(node, "mkfs"), &f, false);
+	if (f.type != NULL && f.mount != NULL && f.mount[0] != NULL)
+		options_check(r, node_get(node, "mount"), &f, true);
+	if (f.name != NULL && f.type != NULL && f.mkfs != NULL && f.mount != NULL)
+		filesystem_add(r->p, &f);
 }
 
 /* node NULL: the bare types alone, which a definition of the same name replaces. */
