@@ -1,0 +1,68 @@
+#!/bin/bash
+# Runs inside the container of unit.bats, and prints what it looks at.
+tar -C / -xf /run/share/install.tar
+systemd-sysusers "$(find / -xdev -path '*/sysusers.d/iosweep.conf' -print -quit)"
+mkdir -p /var/lib/iosweep-scratch /etc/systemd/system/iosweepd.service.d
+chmod 1777 /var/lib/iosweep-scratch
+cat >/etc/iosweep/iosweepd.yaml <<END
+images: {path: /var/lib/iosweep/images, max: 1GiB, keep-free: 64MiB}
+directories: {scratch: /var/lib/iosweep-scratch}
+END
+printf '[Service]\nReadWritePaths=/var/lib/iosweep-scratch\n' >/etc/systemd/system/iosweepd.service.d/paths.conf
+systemctl daemon-reload
+
+nap_plan() { # SECONDS
+	cat <<-END
+	plan: nap
+	target: {directory: scratch}
+	matrix: {label.n: [1, 2]}
+	workloads:
+	  - command: {as: nap, warm: yes, run: [[sleep, '$1']], metrics: {time: {value: ":elapsed", unit: s, better: lower}}}
+	trials: 1
+	settle: 0
+	END
+}
+state() { iosweep list --raw --columns state 2>/dev/null | tail -1; }
+await() { # STATE: at most 20 s
+	local i
+	for ((i = 0; i < 200; i++)); do [ "$(state)" = "$1" ] && return; sleep 0.1; done
+}
+
+systemctl start iosweepd
+echo "start $?"
+systemctl show -p ActiveState,StatusText iosweepd
+stat -c '%a %U %G %n' /var/lib/iosweep /var/lib/iosweep/iosweep.db /run/iosweep/iosweep.sock
+nap_plan 0.1 >/tmp/nap.yaml
+timeout 30 iosweep submit /tmp/nap.yaml --wait
+echo "directory $?"
+cat >/tmp/image.yaml <<END
+plan: image
+target: {image: 200MiB}
+matrix: {filesystem: ext4, readahead: [64KiB, 2MiB], scheduler: mq-deadline}
+workloads: [dd-write: {bs: 1MiB, size: 16MiB}]
+trials: 1
+settle: 0
+END
+timeout 60 iosweep submit /tmp/image.yaml --wait
+echo "image $?"
+nap_plan 100 >/tmp/nap.yaml
+iosweep submit /tmp/nap.yaml
+await running
+systemctl stop iosweepd
+echo "stop $?"
+systemctl show -p Result iosweepd
+echo "after stop: $(state)"
+systemctl start iosweepd
+await running
+echo "after start: $(state)"
+kill -9 "$(systemctl show -p MainPID --value iosweepd)"
+sleep 2.5
+await running
+echo "after kill: $(systemctl show -p NRestarts iosweepd) $(state)"
+iosweep cancel last
+await cancelled
+echo "after cancel: $(state)"
+echo "exposure $(systemd-analyze security --no-pager iosweepd | sed -n 's/.*Overall exposure level for [^:]*: \([0-9.]*\) .*/\1/p')"
+echo "notices: $(journalctl -u iosweepd -p 5..5 -o cat --no-pager | grep -c 'signal 15: stopping')"
+systemctl stop iosweepd
+journalctl -u iosweepd -o short-monotonic --no-pager
