@@ -87,6 +87,24 @@ static int servers_check(struct attempt *t, enum workload_phase phase, struct er
 	return 0;
 }
 
+static void program_measured(struct attempt *t, const struct workload_step *step, struct try_program *p)
+{
+	captures_add(t, PHASE_RUN, p);
+	t->user_ns += p->user_ns;
+	t->system_ns += p->system_ns;
+	if (t->exit_status == 0 && !step->may_fail)
+		t->exit_status = try_exit_status(p);
+}
+
+static void program_forget(struct try_program *p)
+{
+	if (p->out_fd > 0)
+		close(p->out_fd);
+	if (p->err_fd > 0)
+		close(p->err_fd);
+	p->out_fd = p->err_fd = -1;
+}
+
 static int programs_run(struct attempt *t, const struct workload_step *step, enum workload_phase phase,
                         struct try_program *p, size_t n, struct err *e)
 {
@@ -97,20 +115,11 @@ static int programs_run(struct attempt *t, const struct workload_step *step, enu
 	if (try_programs_wait(p, n, step->timeout_ns > 0 ? step->timeout_ns : STEP_TIMEOUT_NS, rc == 0 ? e : NULL) < 0)
 		rc = -1;
 	for (size_t i = 0; i < n; i++) {
-		if (rc == 0 && phase == PHASE_RUN) {
-			captures_add(t, phase, &p[i]);
-			t->user_ns += p[i].user_ns;
-			t->system_ns += p[i].system_ns;
-			if (t->exit_status == 0 && !step->may_fail)
-				t->exit_status = try_exit_status(&p[i]);
-		} else if (rc == 0 && try_exit_status(&p[i]) != 0 && !step->may_fail) {
+		if (rc == 0 && phase == PHASE_RUN)
+			program_measured(t, step, &p[i]);
+		else if (rc == 0 && try_exit_status(&p[i]) != 0 && !step->may_fail)
 			rc = program_failed(t, &p[i], phase, e);
-		}
-		if (p[i].out_fd > 0)
-			close(p[i].out_fd);
-		if (p[i].err_fd > 0)
-			close(p[i].err_fd);
-		p[i].out_fd = p[i].err_fd = -1;
+		program_forget(&p[i]);
 	}
 	return rc;
 }

@@ -150,32 +150,47 @@ static bool character_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The text as SQL, or an error that names what does not belong into arithmetic. */
+static bool operator_is_allowed(const char *s)
+{
+	bool is_comment = (s[0] == '-' && s[1] == '-') || (s[0] == '/' && s[1] == '*');
+
+	return strchr(" \t\n+-*/%()<>=!,", *s) != NULL && !is_comment;
+}
+
+/* The next number, word or character as SQL.  Returns what follows it, or NULL and an error that names what does not belong
+ * into arithmetic. */
+static const char *token_scan(const char *s, const char *text, struct text *sql, struct err *e)
+{
+	bool is_variable = *s == ':';
+	const char *p = s + is_variable;
+
+	if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1]))) {
+		p = number_copy(s, sql);
+		if (character_is_word(*p))
+			return err_set(e, ERR_USAGE, "'%s' is not a number in '%s'", s, text), NULL;
+		return p;
+	}
+	while (character_is_word(*p))
+		p++;
+	if (p == s + is_variable) {
+		if (!operator_is_allowed(s))
+			return err_set(e, ERR_USAGE, "'%c' does not belong into the expression '%s'", *s, text), NULL;
+		p = s + 1;
+	} else if (!is_variable && !word_is_allowed(s, (size_t)(p - s))) {
+		return err_set(e, ERR_USAGE, "'%.*s' is no function and no :variable in '%s'", (int)(p - s), s, text), NULL;
+	}
+	text_add_n(sql, s, (size_t)(p - s));
+	return p;
+}
+
 static int expression_scan(const char *text, struct text *sql, struct err *e)
 {
 	if (strlen(text) > EXPRESSION_MAX)
 		return err_set(e, ERR_USAGE, "expression of more than %d characters", EXPRESSION_MAX);
 	for (const char *s = text; *s != '\0';) {
-		const char *p = s;
-
-		if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1]))) {
-			s = number_copy(s, sql);
-			if (character_is_word(*s))
-				return err_set(e, ERR_USAGE, "'%s' is not a number in '%s'", p, text);
-			continue;
-		}
-		for (p += *s == ':'; character_is_word(*p); p++)
-			;
-		if (p > s + (*s == ':')) {
-			if (*s != ':' && !word_is_allowed(s, (size_t)(p - s)))
-				return err_set(e, ERR_USAGE, "'%.*s' is no function and no :variable in '%s'", (int)(p - s), s, text);
-			text_add_n(sql, s, (size_t)(p - s));
-			s = p;
-			continue;
-		}
-		if (strchr(" \t\n+-*/%()<>=!,", *s) == NULL || (s[0] == '-' && s[1] == '-') || (s[0] == '/' && s[1] == '*'))
-			return err_set(e, ERR_USAGE, "'%c' does not belong into the expression '%s'", *s, text);
-		text_add_n(sql, s++, 1);
+		s = token_scan(s, text, sql, e);
+		if (s == NULL)
+			return -1;
 	}
 	return 0;
 }

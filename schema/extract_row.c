@@ -197,17 +197,12 @@ static void label_note(struct collected *c, const char *label)
 		c->has_several_labels = true;
 }
 
-static int row_collect(struct row *row, void *arg, struct err *e)
+/* Counts the row, and takes back the one before it if both are reports of one run. */
+static void row_count(struct collector *k, struct row *row, struct scope *scope)
 {
-	struct collector *k = arg;
-	struct scope scope = { .x = k->x, .row = row };
-	const char *label;
-	double value, weight = 1, where = 1;
-	int rc;
-
 	row->number++;
 	k->c->n_rows++;
-	if (row_grows(k, &scope)) {
+	if (row_grows(k, scope)) {
 		k->c->n -= k->last_has_value;
 		k->n_reports--;
 		row->number--;
@@ -217,23 +212,39 @@ static int row_collect(struct row *row, void *arg, struct err *e)
 	if (k->s->once && k->n_reports > 1)
 		collected_ambiguous(k->c, arena_printf(k->x->arena, "%zu results in one output", k->n_reports));
 	row_same(k, row);
+}
+
+/* 1 and the value; 0 if the row has none, or `where` leaves it out. */
+static int row_value(struct collector *k, struct scope *scope, double *ret, struct err *e)
+{
+	double where = 1;
+	int rc = k->s->where != NULL ? scope_value(scope, k->s->where, &where, e) : 1;
+
+	if (rc <= 0 || where == 0)
+		return rc < 0 ? -1 : 0;
+	scope->bad = NULL;
+	rc = scope_value(scope, k->s->value, ret, e);
+	if (rc == 0 && scope->bad != NULL && k->c->state < COLLECT_UNPARSABLE) {
+		k->c->state = COLLECT_UNPARSABLE;
+		k->c->why = arena_printf(k->x->arena, "'%s' is not a number", scope->bad);
+	}
+	return rc;
+}
+
+static int row_collect(struct row *row, void *arg, struct err *e)
+{
+	struct collector *k = arg;
+	struct scope scope = { .x = k->x, .row = row };
+	const char *label;
+	double value, weight = 1;
+	int rc;
+
+	row_count(k, row, &scope);
 	label = k->s->each != NULL ? template_expand(k->x, k->s->each, row) : "";
 	label_note(k->c, label);
-	if (k->s->where != NULL) {
-		rc = scope_value(&scope, k->s->where, &where, e);
-		if (rc <= 0 || where == 0)
-			return rc < 0 ? -1 : 0;
-	}
-	scope.bad = NULL;
-	rc = scope_value(&scope, k->s->value, &value, e);
-	if (rc < 0)
-		return -1;
-	if (rc == 0 && scope.bad != NULL && k->c->state < COLLECT_UNPARSABLE) {
-		k->c->state = COLLECT_UNPARSABLE;
-		k->c->why = arena_printf(k->x->arena, "'%s' is not a number", scope.bad);
-	}
-	if (rc == 0)
-		return 0;
+	rc = row_value(k, &scope, &value, e);
+	if (rc <= 0)
+		return rc;
 	if (k->s->weight != NULL && scope_value(&scope, k->s->weight, &weight, e) < 0)
 		return -1;
 	found_add(k, row, label, value, weight);

@@ -9,27 +9,30 @@
 #include <string.h>
 #include <strings.h>
 
+static size_t digits_length(const char *s, size_t n, const char *others)
+{
+	size_t i = 0;
+
+	while (i < n && (isdigit((unsigned char)s[i]) || (s[i] != '\0' && strchr(others, s[i]) != NULL)))
+		i++;
+	return i;
+}
+
+static size_t sign_length(const char *s, size_t n)
+{
+	return n > 0 && (*s == '+' || *s == '-');
+}
+
 /* Length of the number at the front, by the strict grammar (a trailing "e" is no exponent). */
 static size_t number_length(const char *s, size_t n)
 {
-	size_t i = 0, end;
+	size_t i = sign_length(s, n), exponent;
 
-	if (i < n && (s[i] == '+' || s[i] == '-'))
-		i++;
-	while (i < n && (isdigit((unsigned char)s[i]) || s[i] == '.' || s[i] == ','))
-		i++;
-	end = i;
-	if (i < n && (s[i] == 'e' || s[i] == 'E')) {
-		i++;
-		if (i < n && (s[i] == '+' || s[i] == '-'))
-			i++;
-		if (i < n && isdigit((unsigned char)s[i])) {
-			while (i < n && isdigit((unsigned char)s[i]))
-				i++;
-			end = i;
-		}
-	}
-	return end;
+	i += digits_length(s + i, n - i, ".,");
+	if (i == n || (s[i] != 'e' && s[i] != 'E'))
+		return i;
+	exponent = i + 1 + sign_length(s + i + 1, n - i - 1);
+	return digits_length(s + exponent, n - exponent, "") > 0 ? exponent + digits_length(s + exponent, n - exponent, "") : i;
 }
 
 static bool word_is(const char *s, size_t n, const char *word)
@@ -151,19 +154,34 @@ static void blanks_strip(const char **s, size_t *n)
 		--*n;
 }
 
+static int unit_factor(const struct unit *unit, const char *s, size_t n, double *ret)
+{
+	switch (unit->kind) {
+	case UNIT_DECIMAL:
+	case UNIT_BINARY:
+		return scale_factor(s, n, unit->kind == UNIT_BINARY, ret);
+	case UNIT_TIME:
+		return time_factor(s, n, ret);
+	case UNIT_TABLE:
+		return table_factor(unit, s, n, ret);
+	case UNIT_CLOCK:
+		break;
+	}
+	return -1;
+}
+
 int unit_value(const struct unit *unit, const char *s, size_t n, double *ret)
 {
 	double v = 1, factor;
 	size_t len;
-	int rc = -1;
 
 	blanks_strip(&s, &n);
 	if (field_is_nonsense(s, n))
 		return -1;
-	if (unit == NULL)
-		return n == 0 ? 0 : number_parse_n(s, n, ret) < 0 ? -1 : 1;
-	if (n == 0 && unit->kind != UNIT_TABLE)
+	if (n == 0 && (unit == NULL || unit->kind != UNIT_TABLE))
 		return 0;
+	if (unit == NULL)
+		return number_parse_n(s, n, ret) < 0 ? -1 : 1;
 	if (unit->kind == UNIT_CLOCK)
 		return clock_value(s, n, ret);
 	len = number_length(s, n);
@@ -171,21 +189,7 @@ int unit_value(const struct unit *unit, const char *s, size_t n, double *ret)
 		return -1;
 	s += len, n -= len;
 	blanks_strip(&s, &n);
-	switch (unit->kind) {
-	case UNIT_DECIMAL:
-	case UNIT_BINARY:
-		rc = scale_factor(s, n, unit->kind == UNIT_BINARY, &factor);
-		break;
-	case UNIT_TIME:
-		rc = time_factor(s, n, &factor);
-		break;
-	case UNIT_TABLE:
-		rc = table_factor(unit, s, n, &factor);
-		break;
-	case UNIT_CLOCK:
-		break;
-	}
-	if (rc < 0)
+	if (unit_factor(unit, s, n, &factor) < 0)
 		return -1;
 	*ret = v * factor;
 	return 1;
