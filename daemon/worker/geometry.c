@@ -192,35 +192,35 @@ static void judge_worsen(struct judge *j, enum verdict v, const char *why)
 	text_add(j->why, why);
 }
 
+static const struct asked *asked_find(const char *family, const char *letter, const char *key, size_t n_key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++)
+		if (strcmp(asked[i].family, family) == 0 && strcmp(asked[i].letter, letter) == 0 &&
+		    strlen(asked[i].key) == n_key && strncmp(asked[i].key, key, n_key) == 0)
+			return &asked[i];
+	return NULL;
+}
+
 /* One "key=value" of an option, or the letter's own value with an empty key. */
 static void one_judge(struct judge *j, const char *letter, const char *key, size_t n_key, const char *value, size_t n_value)
 {
-	char why[256];
+	const struct asked *a = asked_find(j->family, letter, key, n_key);
+	int64_t want, made, block = 0;
+	char name[96], why[256];
 
-	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
-		const struct asked *a = &asked[i];
-		int64_t want, made, block = 0;
-
-		if (strcmp(a->family, j->family) != 0 || strcmp(a->letter, letter) != 0 || strlen(a->key) != n_key ||
-		    strncmp(a->key, key, n_key) != 0)
-			continue;
-		stated_value(j->family, "block", j->description, &block);
-		if (!asked_value(value, n_value, a->unit, block, &want) ||
-		    !stated_value(j->family, a->name, j->description, &made)) {
-			path_format(why, sizeof(why), "'%s %.*s' is not shown", letter, (int)n_key, key);
-			judge_worsen(j, VERDICT_UNCONFIRMED, why);
-			return;
-		}
-		path_format(why, sizeof(why), "%s%s%.*s: asked for %lld, made with %lld", letter, n_key ? " " : "", (int)n_key, key,
-		            (long long)want, (long long)made);
-		if (want != made && !(a->is_rounded && made > want))
-			judge_worsen(j, VERDICT_CONTRADICTED, why);
-		return;
-	}
 	if (strcmp(letter, "-E") == 0 && n_key > 5 && strncmp(key, "lazy_", 5) == 0)
 		return; /* not a property of what was made */
-	path_format(why, sizeof(why), "'%s%s%.*s' cannot be read back", letter, n_key ? " " : "", (int)n_key, key);
-	judge_worsen(j, VERDICT_UNCONFIRMED, why);
+	path_format(name, sizeof(name), "%s%s%.*s", letter, n_key ? " " : "", (int)n_key, key);
+	stated_value(j->family, "block", j->description, &block);
+	if (a == NULL) {
+		judge_worsen(j, VERDICT_UNCONFIRMED, path_format(why, sizeof(why), "'%s' cannot be read back", name));
+	} else if (!asked_value(value, n_value, a->unit, block, &want) ||
+	           !stated_value(j->family, a->name, j->description, &made)) {
+		judge_worsen(j, VERDICT_UNCONFIRMED, path_format(why, sizeof(why), "'%s' is not shown", name));
+	} else if (want != made && !(a->is_rounded && made > want)) {
+		path_format(why, sizeof(why), "%s: asked for %lld, made with %lld", name, (long long)want, (long long)made);
+		judge_worsen(j, VERDICT_CONTRADICTED, why);
+	}
 }
 
 /* The stripe in units of the stripe unit: xfs' sw=12 means swidth = 12 su. */

@@ -41,8 +41,10 @@ bool guard_refuses(const struct guard_facts *f, struct text *ret_reasons);
 int guard_judge(const struct guard_facts *f, struct err *e);
 
 /* The facts of a device now.  GUARD_SIGNATURES: of the device and its partitions; reads them.  GUARD_EXCLUSIVE: tries an
- * exclusive open as well, which waits up to a second for a probing udevd. */
-enum { GUARD_SIGNATURES = 1, GUARD_EXCLUSIVE = 2 };
+ * exclusive open as well, which waits up to a second for a probing udevd.  GUARD_QUICK: tries that first; if it succeeds
+ * the device is mounted nowhere and is no swap, since both claim it (bd_prepare_to_claim() in block/bdev.c), and the
+ * namespaces of the host, which take longer than all the rest, are not searched. */
+enum { GUARD_SIGNATURES = 1, GUARD_EXCLUSIVE = 2, GUARD_QUICK = 4 };
 int guard_facts_read(const struct device *d, int host_proc_fd, unsigned flags, struct guard_facts *ret, struct err *e);
 
 /* At submit and claim: finds the listed device and asks.  ours: UUIDs of this sweep's journal (n of them, 16 bytes each). */

@@ -98,10 +98,11 @@ static int signatures_find(const struct device *d, struct guard_facts *f, struct
 int guard_facts_read(const struct device *d, int host_proc_fd, unsigned flags, struct guard_facts *ret, struct err *e)
 {
 	struct guard_facts f = { .n_matching = 1 };
+	bool is_free = (flags & GUARD_QUICK) && !exclusive_is_refused(d);
 	struct device_use use;
 
 	path_format(f.what, sizeof(f.what), "'%s'", d->path);
-	if (device_use_read(d, host_proc_fd, &use, e) < 0)
+	if (device_use_read(d, is_free ? -1 : host_proc_fd, &use, e) < 0)
 		return -1;
 	f.is_read_only = d->is_read_only;
 	path_format(f.root, sizeof(f.root), "%s", use.root);
@@ -112,7 +113,7 @@ int guard_facts_read(const struct device *d, int host_proc_fd, unsigned flags, s
 	path_format(f.pool, sizeof(f.pool), "%s", use.pool);
 	if ((flags & GUARD_SIGNATURES) && signatures_find(d, &f, e) < 0 && !is_in_use(&f))
 		return -1; /* what is in use is refused without its signature */
-	f.is_busy = (flags & GUARD_EXCLUSIVE) && !is_in_use(&f) && exclusive_is_refused(d);
+	f.is_busy = (flags & (GUARD_EXCLUSIVE | GUARD_QUICK)) && !is_free && !is_in_use(&f) && exclusive_is_refused(d);
 	*ret = f;
 	return 0;
 }
@@ -177,7 +178,7 @@ int guard_ask_again(struct worker *w, struct signature *ret, struct err *e)
 
 	claim_compare(&w->claimed, &d, &now);
 	if (!now.is_gone && now.changed[0] == '\0') {
-		if (guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_EXCLUSIVE : GUARD_SIGNATURES | GUARD_EXCLUSIVE, &f, e) < 0 ||
+		if (guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_QUICK : GUARD_SIGNATURES | GUARD_QUICK, &f, e) < 0 ||
 		    guard_journal(w, a, &ours, &n_ours, e) < 0)
 			return -1;
 		now = f;

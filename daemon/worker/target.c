@@ -266,6 +266,8 @@ int target_release(struct worker *w, struct err *e)
 		return -1;
 	for (size_t i = 0; i < c->n_queues; i++)
 		free(c->queues[i]);
+	free(c->description);
+	free(c->warning);
 	claimed_init(c);
 	return 0;
 }
