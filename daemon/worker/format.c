@@ -108,21 +108,21 @@ int format_argv(const struct format *f, const char *uuid, const char *node, stru
 	return 0;
 }
 
+/* mkfs.btrfs follows its NOTE with indented lines. */
 void format_first_line(const char *text, char *ret, size_t size)
 {
-	static const char *const banners[] = { "mke2fs ", "btrfs-progs v", "See http", "See https", "NOTE:" };
+	static const char *const banners[] = { "mke2fs ", "btrfs-progs v", "See http", "NOTE:", " ", "\t", "\n" };
 	const char *line = text;
 
 	path_format(ret, size, "%s", "");
 	for (; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
-		size_t n = strcspn(line, "\n");
-		bool is_banner = n == 0;
+		bool is_banner = false;
 
 		for (size_t i = 0; i < ARRAY_SIZE(banners); i++)
 			is_banner |= text_starts(line, banners[i]);
 		if (is_banner)
 			continue;
-		path_format(ret, size, "%.*s", (int)n, line);
+		path_format(ret, size, "%.*s", (int)strcspn(line, "\n"), line);
 		return;
 	}
 }

@@ -93,6 +93,19 @@ static void usage_and_size_errors_are_infeasible_and_device_errors_are_not(void 
 	judged("", 1, 0, ERR_INFEASIBLE, "mkfs.xfs refuses: it says nothing");
 }
 
+static void the_first_line_that_tells_something_is_found(void **state)
+{
+	char line[128];
+
+	(void)state;
+	format_first_line("\nNOTE: several default settings have changed in version 5.15, please make sure\n      this does not affect\n"
+	                  "      - DUP for metadata (-m dup)\n\n", line, sizeof(line));
+	assert_string_equal(line, "");
+	format_first_line("mke2fs 1.47.0 (5-Feb-2023)\nmkfs.xfs: small data volume, ignoring data volume stripe unit 128\n", line,
+	                  sizeof(line));
+	assert_string_equal(line, "mkfs.xfs: small data volume, ignoring data volume stripe unit 128");
+}
+
 static void verdict_is(const char *type, const char *words, enum verdict expected, const char *why_expected)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -438,6 +451,7 @@ int main(void)
 		cmocka_unit_test(a_lazy_plan_is_known_as_such),
 		cmocka_unit_test(an_unknown_filesystem_has_no_arguments),
 		cmocka_unit_test(usage_and_size_errors_are_infeasible_and_device_errors_are_not),
+		cmocka_unit_test(the_first_line_that_tells_something_is_found),
 		cmocka_unit_test(geometry_that_was_made_is_confirmed),
 		cmocka_unit_test(geometry_that_was_dropped_contradicts),
 		cmocka_unit_test(an_option_that_cannot_be_read_back_is_unconfirmed),
