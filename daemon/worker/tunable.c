@@ -227,8 +227,8 @@ static int value_put_back(struct worker *w, const char *path, struct err *e)
 static int setting_apply(struct worker *w, const struct axis *def, const struct setting *s, struct err *e)
 {
 	size_t max = tunable_paths_max(w), n;
-	char (*paths)[TUNABLE_PATH] = xcalloc(max, TUNABLE_PATH), text[SETTING_TEXT];
-	AUTO_FREE void *owner = paths;
+	AUTO_FREE char (*paths)[TUNABLE_PATH] = xcalloc(max, TUNABLE_PATH);
+	char text[SETTING_TEXT];
 
 	n = tunable_paths(w, def, paths, max);
 

@@ -66,8 +66,7 @@ static int values_read(const struct axis *def, char (*paths)[TUNABLE_PATH], size
 static int tunable_find(struct worker *w, const struct setting *s, struct found *f, struct err *e)
 {
 	size_t max = tunable_paths_max(w);
-	char (*paths)[TUNABLE_PATH] = xcalloc(max, TUNABLE_PATH);
-	AUTO_FREE void *owner = paths;
+	AUTO_FREE char (*paths)[TUNABLE_PATH] = xcalloc(max, TUNABLE_PATH);
 	size_t n = tunable_paths(w, s->def, paths, max);
 	bool is_default = strcmp(s->value, KERNEL_DEFAULT) == 0;
 
