@@ -42,8 +42,7 @@ static int owner_check(int fd, const char *path, struct err *e)
 	return err_hint(e, "chown root '%s' && chmod go-w '%s'", path, path);
 }
 
-/* Inserts, or replaces one of the same name. */
-static void registry_put(struct registry *r, struct workload *w)
+void registry_put(struct registry *r, struct workload *w)
 {
 	size_t i = 0;
 

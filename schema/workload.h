@@ -95,6 +95,8 @@ void registry_free(struct registry *r);
  * left out; the others stay usable.  must_be_root_owned: a directory or file that somebody but root can write is refused
  * as a whole (ERR_REFUSED).  -1 only if the directory cannot be read or is refused. */
 int registry_load(struct registry *r, const char *dir, bool must_be_root_owned, struct diags *d, struct err *e);
+/* Adds a definition, or puts it in the place of one of the same name.  The registry owns it from now on. */
+void registry_put(struct registry *r, struct workload *w);
 const struct workload *registry_find(const struct registry *r, const char *name); /* or NULL */
 size_t registry_count(const struct registry *r);
 const struct workload *registry_at(const struct registry *r, size_t i); /* sorted by name */

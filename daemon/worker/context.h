@@ -80,6 +80,8 @@ struct worker {
 	                          * leave alone what the next cell's run sets or overwrites anyway (worker.c sets it) */
 
 	struct claimed claimed;
+	bool has_batch;          /* record.c: a transaction is open over records that follow each other at once */
+	struct text held_hints;  /* owned: lines for the daemon that wait for its commit */
 	int64_t environment_id;  /* sweep.c: of the last cell; 0: not collected yet */
 	struct tunables *tunables; /* owned by tunable.c: what was found before the first change; NULL before that */
 	char *step_detail;       /* owned: what the step just run wants kept in step_run.detail; steps.c takes it (TAKE) */

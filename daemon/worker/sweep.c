@@ -10,8 +10,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "daemon/worker/record.h"
 #include "daemon/worker/trial.h"
 
 #define WANTED_CHECK_NS INT64_C(200000000)
@@ -26,23 +26,6 @@ struct visit {
 	enum cell_state state;     /* so far: CELL_OK, CELL_INFEASIBLE or CELL_FAILED */
 	const char *reason;
 };
-
-void sweep_hint(const struct worker *w, const char *kind, const char *fmt, ...)
-{
-	AUTO_TEXT struct text line = { 0 };
-	char *text;
-	va_list ap;
-
-	if (w->line_fd < 0)
-		return;
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	text[strcspn(text, "\n")] = '\0';
-	text_printf(&line, "%s %s\n", kind, text);
-	free(text);
-	send(w->line_fd, line.s, line.n, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
 
 static int wanted_read(struct worker *w, struct err *e)
 {
@@ -111,7 +94,7 @@ static void visit_trial(struct visit *v, const struct bench *b, int repetition, 
 {
 	struct worker *w = v->w;
 
-	sweep_hint(w, "trial", "cell %llu, %s %d: %s%s", (unsigned long long)w->cell->position + 1, b->def->name, repetition,
+	record_hint(w, "trial", "cell %llu, %s %d: %s%s", (unsigned long long)w->cell->position + 1, b->def->name, repetition,
 	           report->verdict == TRIAL_OK ? "ok" : report->verdict == TRIAL_INFEASIBLE ? "infeasible: " : "failed: ",
 	           report->reason);
 	switch (report->verdict) {
@@ -196,15 +179,23 @@ static int bench_refresh(struct visit *v, struct bench *b, int repetition, bool 
 	return bench_begin(v, b, repetition, ret_is_open, e);
 }
 
+/* The next repetition after `repetition` that this visit is to run, or 0. */
+static int repetition_next(const struct visit *v, const bool *done, int repetition)
+{
+	while (++repetition <= v->w->plan->trials)
+		if (!done[repetition - 1] && (v->only == ALL_REPETITIONS || repetition == v->only))
+			return repetition;
+	return 0;
+}
+
 static int trials_run(struct visit *v, struct bench *b, const bool *done, struct err *e)
 {
 	bool is_open = false, is_first = true;
 
-	for (int repetition = 1; repetition <= v->w->plan->trials; repetition++) {
+	for (int repetition = repetition_next(v, done, 0), next; repetition > 0; repetition = next) {
 		struct trial_report report;
 
-		if (done[repetition - 1] || (v->only != ALL_REPETITIONS && repetition != v->only))
-			continue;
+		next = repetition_next(v, done, repetition);
 		if (sweep_check_wanted(v->w, e) < 0)
 			return -1;
 		if (is_first && bench_begin(v, b, repetition, &is_open, e) < 0)
@@ -214,7 +205,7 @@ static int trials_run(struct visit *v, struct bench *b, const bool *done, struct
 		if (!is_open)
 			return 0;
 		is_first = false;
-		if (trial_run(b, repetition, v->environment_id, &report, e) < 0)
+		if (trial_run(b, repetition, next > 0 && v->r->fresh != FRESH_TRIAL, v->environment_id, &report, e) < 0)
 			return -1;
 		visit_trial(v, b, repetition, &report);
 		if (report.verdict == TRIAL_INFEASIBLE)
@@ -234,6 +225,8 @@ static int workload_run(struct visit *v, size_t workload, struct err *e)
 		return -1;
 	bench_init(&b, w, workload, w->cell_arena);
 	rc = trials_run(v, &b, done, e);
+	if (record_commit(w, rc == 0 ? e : NULL) < 0)
+		rc = -1;
 	if (rc < 0) {
 		struct err ignored;
 
@@ -256,10 +249,12 @@ static int cell_work(struct visit *v, struct err *e)
 static int cell_end(struct visit *v, enum cell_state state, const char *reason, struct err *e)
 {
 	struct worker *w = v->w;
-	int rc = store_cell_end(w->store, w->cell_id, state, reason, v->r->times, v->r->n_times, e);
+	int rc = record_batch(w, e); /* shared with the beginning of the next cell */
 
+	if (rc == 0)
+		rc = store_cell_end(w->store, w->cell_id, state, reason, v->r->times, v->r->n_times, e);
 	runner_times_clear(v->r);
-	sweep_hint(w, "cell", "cell %llu: %s%s%s", (unsigned long long)w->cell->position + 1, cell_state_name(state),
+	record_hint(w, "cell", "cell %llu: %s%s%s", (unsigned long long)w->cell->position + 1, cell_state_name(state),
 	           reason[0] != '\0' ? ": " : "", reason);
 	return rc;
 }
@@ -283,6 +278,23 @@ static int cell_failed(struct visit *v, const struct err *why, struct err *e)
 	return -1;
 }
 
+/* After the last of several rounds: what failed in an earlier one still lacks a good trial. */
+static int visit_judge(struct visit *v, struct err *e)
+{
+	struct worker *w = v->w;
+	int n = w->plan->trials;
+	bool *done = arena_array(w->cell_arena, (size_t)n, sizeof(*done));
+
+	for (size_t i = 0; i < w->n_workloads && v->only != ALL_REPETITIONS && v->state == CELL_OK; i++) {
+		if (store_trials_done(w->store, w->cell_id, w->workloads[i].workload_id, n, done, e) < 0)
+			return -1;
+		for (int k = 0; k < n; k++)
+			if (!done[k])
+				visit_worse(v, CELL_FAILED, w->workloads[i].name, "a trial of an earlier round failed");
+	}
+	return 0;
+}
+
 static int cell_visit(struct visit *v, const struct cell *c, struct err *e)
 {
 	struct worker *w = v->w;
@@ -295,12 +307,12 @@ static int cell_visit(struct visit *v, const struct cell *c, struct err *e)
 	v->state = CELL_OK;
 	v->reason = "";
 	w->cell = c;
-	if (store_cell_begin(w->store, w->sweep_id, c, &w->cell_id, &before, e) < 0)
+	if (store_cell_begin(w->store, w->sweep_id, c, &w->cell_id, &before, e) < 0 || record_commit(w, e) < 0)
 		return -1;
 	runner_times_clear(v->r);
-	if (runner_change(v->r, c, &why) < 0 || cell_work(v, &why) < 0)
+	if (runner_change(v->r, c, &why) < 0 || cell_work(v, &why) < 0 || (is_last && visit_judge(v, &why) < 0))
 		return cell_failed(v, &why, e);
-	return cell_end(v, is_last || v->state != CELL_OK ? v->state : CELL_PARTIAL, v->reason, e);
+	return cell_end(v, is_last ? v->state : CELL_PARTIAL, v->reason, e);
 }
 
 static void tally_add(struct sweep_tally *t, enum cell_state state, const char *reason)
@@ -365,5 +377,5 @@ int sweep_run(struct worker *w, struct runner *r, struct sweep_tally *ret, struc
 		if (pass_run(&v, pass == passes, ret, e) < 0)
 			return -1;
 	}
-	return 0;
+	return record_commit(w, e);
 }

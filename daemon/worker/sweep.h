@@ -18,9 +18,6 @@ struct sweep_tally {
  * ERR_NO_SPACE, ERR_BUSY (the store).  Nothing is undone here but what stands between cells. */
 int sweep_run(struct worker *w, struct runner *r, struct sweep_tally *ret, struct err *e);
 
-/* Tells the daemon that the store has news: "KIND TEXT".  A hint; lost if nobody reads. */
-void sweep_hint(const struct worker *w, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
 /* ERR_CANCELLED if the sweep is to stop now: a signal, the daemon's death, or a wish in the store.  Cheap enough to ask
  * before every trial; the store is looked at five times a second at most. */
 int sweep_check_wanted(struct worker *w, struct err *e);

@@ -11,6 +11,7 @@
 #include "daemon/worker/fault.h"
 #include "daemon/worker/flags.h"
 #include "daemon/worker/helper.h"
+#include "daemon/worker/record.h"
 #include "daemon/worker/probe.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/target.h"
@@ -29,6 +30,7 @@ struct trial {
 	struct probe probe_before, probe_after;
 	struct flags flags;
 	struct outcome outcome;
+	bool is_followed;
 	bool has_run; /* the run phase has begun: its figures mean something */
 };
 
@@ -185,7 +187,7 @@ static int trial_store(struct trial *t, const char *state, const char *reason, i
 	};
 	int rc;
 
-	if (fault_before("record", false, e) < 0)
+	if (fault_before("record", false, e) < 0 || (t->is_followed && record_batch(t->w, e) < 0))
 		return -1;
 	rc = store_trial_end(t->w->store, t->id, &end, e);
 	return rc == 0 ? fault_after("record", false, e) : rc;
@@ -247,13 +249,15 @@ static int trial_finish(struct trial *t, int64_t environment_id, struct err *why
 	return trial_store(t, verdict_state(ret->verdict), ret->reason, environment_id, e);
 }
 
-int trial_run(struct bench *b, int repetition, int64_t environment_id, struct trial_report *ret, struct err *e)
+int trial_run(struct bench *b, int repetition, bool is_followed, int64_t environment_id, struct trial_report *ret,
+              struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
-	struct trial t = { .b = b, .w = b->w, .a = a, .repetition = repetition };
+	struct trial t = { .b = b, .w = b->w, .a = a, .repetition = repetition, .is_followed = is_followed };
 	struct err why = { 0 };
 
-	if (store_trial_begin(b->w->store, b->w->cell_id, b->def->workload_id, repetition, &t.id, e) < 0)
+	if (store_trial_begin(b->w->store, b->w->cell_id, b->def->workload_id, repetition, &t.id, e) < 0 ||
+	    record_commit(b->w, e) < 0)
 		return -1;
 	if (trial_phases(&t, &why) < 0 || trial_extract(&t, &why) < 0 || trial_flags(&t, &why) < 0) {
 		if (is_end_of_sweep(&t, &why)) {

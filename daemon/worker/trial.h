@@ -15,9 +15,11 @@ struct trial_report {
 	const char *reason; /* arena of the cell; "" if ok */
 };
 
-/* Runs and records repetition `repetition` of an open bench.  0 and a report, or -1 with what ends more than this
+/* Runs and records repetition `repetition` of an open bench.  is_followed: another trial begins at once, with which this
+ * one's record shares a commit (record.h).  0 and a report, or -1 with what ends more than this
  * trial: ERR_CANCELLED, ERR_DEVICE_LOST (the trial is then recorded as interrupted), and what the store fails with. */
-int trial_run(struct bench *b, int repetition, int64_t environment_id, struct trial_report *ret, struct err *e);
+int trial_run(struct bench *b, int repetition, bool is_followed, int64_t environment_id, struct trial_report *ret,
+              struct err *e);
 
 /* Records a repetition that could not even begin (what `prepare` failed with). */
 int trial_record_failure(struct bench *b, int repetition, int64_t environment_id, const struct phase_end *phase,

@@ -21,6 +21,7 @@
 #include "daemon/worker/confine.h"
 #include "daemon/worker/helper.h"
 #include "daemon/worker/namespace.h"
+#include "daemon/worker/record.h"
 #include "daemon/worker/room.h"
 #include "daemon/worker/runner.h"
 #include "daemon/worker/strays.h"
@@ -170,28 +171,45 @@ static int worker_open(struct worker *w, struct err *e)
 	return submitter_find(w, e);
 }
 
+/* The definitions as they were when the sweep was submitted; the host's own may have changed or gone since. */
+static int registry_fill(struct worker *w, struct err *e)
+{
+	struct diags d;
+	int rc = 0;
+
+	w->registry = registry_new();
+	diags_init(&d, "workload");
+	for (size_t i = 0; i < w->n_workloads && rc == 0; i++) {
+		const struct workload *stored = w->workloads[i].definition;
+		struct workload *copy;
+
+		if (strcmp(stored->name, "command") == 0)
+			continue; /* the plan holds it itself */
+		if (workload_read(stored->source, strlen(stored->source), &d, &copy) == 0)
+			registry_put(w->registry, copy);
+		else
+			rc = diags_to_err(&d, stored->name, e);
+	}
+	diags_done(&d);
+	return rc;
+}
+
 static int plan_load(struct worker *w, struct err *e)
 {
-	struct registry *registry = NULL;
 	const char *source;
 	struct diags d;
 	int rc;
 
 	if (store_sweep_plan(w->store, w->sweep_id, w->arena, &source, e) < 0 ||
-	    store_sweep_workloads(w->store, w->sweep_id, w->arena, &w->workloads, &w->n_workloads, e) < 0)
+	    store_sweep_workloads(w->store, w->sweep_id, w->arena, &w->workloads, &w->n_workloads, e) < 0 ||
+	    registry_fill(w, e) < 0)
 		return -1;
 	diags_init(&d, "plan");
-	rc = config_registry(w->config, &d, &registry, e);
-	w->registry = registry;
-	if (rc == 0) {
-		diags_done(&d);
-		diags_init(&d, "plan");
-		rc = plan_read(source, strlen(source), registry, &d, &w->plan);
-		if (rc == 0)
-			rc = matrix_new(w->plan, &d, &w->matrix);
-		if (rc < 0)
-			diags_to_err(&d, "plan", e);
-	}
+	rc = plan_read(source, strlen(source), w->registry, &d, &w->plan);
+	if (rc == 0)
+		rc = matrix_new(w->plan, &d, &w->matrix);
+	if (rc < 0)
+		diags_to_err(&d, "plan", e);
 	diags_done(&d);
 	return rc;
 }
@@ -223,11 +241,13 @@ static void worker_close(struct worker *w)
 	matrix_free(w->matrix);
 	plan_free(w->plan);
 	registry_free(w->registry);
+	store_sweep_workloads_done(w->workloads, w->n_workloads);
 	store_close(w->store);
 	config_free(w->config);
 	arena_free(w->cell_arena);
 	arena_free(w->arena);
 	free(w->step_detail);
+	text_done(&w->held_hints);
 }
 
 /* ---- how it ends ---- */
@@ -326,6 +346,7 @@ static void worker_undo(struct worker *w, struct runner *r, struct ending *ret)
 	int rc;
 
 	w->tools.cancel_fd = -1;
+	record_commit(w, NULL); /* of what led to the end; a part of it may be what failed */
 	if (strays_end(&e) < 0) {
 		ending_of_undo(&e, ret);
 		return;
@@ -366,7 +387,7 @@ static int worker_run(struct worker *w)
 	} else {
 		r.fresh = w->plan->fresh;
 		store_event(w->store, w->sweep_id, "started", NULL, "worker %d", 1);
-		sweep_hint(w, "started", "%s", w->sweep.plan_name);
+		record_hint(w, "started", "%s", w->sweep.plan_name);
 		if (sweep_run(w, &r, &tally, &e) < 0)
 			ending_of_failure(w, &e, &end);
 		else
@@ -376,7 +397,7 @@ static int worker_run(struct worker *w)
 	runner_times_clear(&r);
 	if (worker_record_end(w, &end, &e) < 0)
 		log_err(LOG_LEVEL_ERROR, &e, "the end of the sweep cannot be recorded");
-	sweep_hint(w, end.event, "%s", end.reason);
+	record_hint(w, end.event, "%s", end.reason);
 	if (end.reason[0] != '\0')
 		log_notice("%s: %s", end.event, end.reason);
 	return end.status;
@@ -394,7 +415,7 @@ static int worker_undo_only(struct worker *w)
 		return is_store_trouble(&e) ? 1 : WORKER_UNDO_FAILED;
 	}
 	store_event(w->store, w->sweep_id, "restored", NULL, "everything is as it was before the sweep");
-	sweep_hint(w, "restored", "everything is as it was before the sweep");
+	record_hint(w, "restored", "everything is as it was before the sweep");
 	return WORKER_DONE;
 }
 
