@@ -27,16 +27,15 @@ static size_t axis_index(const struct matrix *m, const char *name)
 	return i;
 }
 
-static int axis_add(struct matrix *m, const char *name, const struct axis *def, const struct plan_axis *where, struct diags *d)
+/* False if there is no room for one more. */
+static bool axis_add(struct matrix *m, const char *name, const struct axis *def)
 {
 	if (axis_index(m, name) < m->n_axes)
-		return 0;
-	if (m->n_axes == AXES_MAX) {
-		diags_add(d, where->line, where->column, "more than %d axes in one plan", AXES_MAX);
-		return -1;
-	}
+		return true;
+	if (m->n_axes == AXES_MAX)
+		return false;
 	m->axes[m->n_axes++] = (struct matrix_axis){ .name = name, .def = def };
-	return 0;
+	return true;
 }
 
 static int axes_collect(struct matrix *m, struct diags *d)
@@ -44,13 +43,16 @@ static int axes_collect(struct matrix *m, struct diags *d)
 	static const char *const always[] = { "filesystem", "mkfs", "mount" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
-		axis_add(m, always[i], axis_find(always[i]), NULL, d);
+		axis_add(m, always[i], axis_find(always[i]));
 	for (size_t i = 0; i < m->plan->n_blocks; i++) {
 		const struct plan_block *b = &m->plan->blocks[i];
 
-		for (size_t j = 0; j < b->n; j++)
-			if (axis_add(m, b->axes[j].name, b->axes[j].def, &b->axes[j], d) < 0)
-				return -1;
+		for (size_t j = 0; j < b->n; j++) {
+			if (axis_add(m, b->axes[j].name, b->axes[j].def))
+				continue;
+			diags_add(d, b->axes[j].line, b->axes[j].column, "more than %d axes in one plan", AXES_MAX);
+			return -1;
+		}
 	}
 	qsort(m->axes, m->n_axes, sizeof(m->axes[0]), axis_compare);
 	for (size_t i = 0; i < m->n_axes; i++) {

@@ -87,8 +87,8 @@ static const struct workload *command_read(struct plan_reader *r, const struct n
 	struct workload *definition;
 
 	*rest = *body;
-	rest->keys = arena_array(r->a, body->n + 1, sizeof(*rest->keys));
-	rest->at = arena_array(r->a, body->n + 1, sizeof(*rest->at));
+	rest->keys = arena_array(r->a, body->n + 1, sizeof(struct node *));
+	rest->at = arena_array(r->a, body->n + 1, sizeof(struct node *));
 	rest->n = 0;
 	for (size_t i = 0; i < body->n; i++) {
 		if (strcmp(body->keys[i]->text, "as") == 0)
@@ -98,7 +98,7 @@ static const struct workload *command_read(struct plan_reader *r, const struct n
 	}
 	if (workload_from_plan(rest, r->data, r->n_data, r->d, &definition) < 0)
 		return NULL;
-	r->p->own = xreallocarray(r->p->own, r->p->n_own + 1, sizeof(*r->p->own));
+	r->p->own = xreallocarray(r->p->own, r->p->n_own + 1, sizeof(struct workload *));
 	r->p->own[r->p->n_own++] = definition;
 	return definition;
 }

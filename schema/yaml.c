@@ -125,38 +125,7 @@ static struct node *scalar_read(struct reader *r, const yaml_event_t *event)
 	return node;
 }
 
-static struct node *list_read(struct reader *r, const yaml_event_t *start)
-{
-	struct node *node = node_new(r, NODE_LIST, start->start_mark);
-	size_t cap = 0;
-	AUTO_FREE struct node **at = NULL;
-
-	tag_check(r, start->data.sequence_start.tag, start->start_mark);
-	for (;;) {
-		yaml_event_t event;
-		yaml_mark_t mark;
-		struct node *item;
-		bool is_end;
-
-		if (!event_next(r, &event))
-			return NULL;
-		is_end = event.type == YAML_SEQUENCE_END_EVENT;
-		mark = event.start_mark;
-		item = is_end ? NULL : node_read(r, &event);
-		yaml_event_delete(&event);
-		if (is_end)
-			break;
-		if (item == NULL || !node_grow(r, node, node_size(item), mark))
-			return NULL;
-		ARRAY_GROW(at, node->n, cap);
-		at[node->n++] = item;
-	}
-	node->at = arena_array(r->arena, node->n + 1, sizeof(*node->at));
-	if (node->n > 0)
-		memcpy(node->at, at, node->n * sizeof(*at));
-	return node;
-}
-
+/* What a list or map collects while it is read.  key NULL: an item of a list. */
 struct entry {
 	struct node *key, *value;
 	size_t order;
@@ -173,6 +142,44 @@ static void entries_add(struct entries *list, struct node *key, struct node *val
 	ARRAY_GROW(list->at, list->n, list->cap);
 	list->at[list->n] = (struct entry){ .key = key, .value = value, .order = list->n, .is_merged = is_merged };
 	list->n++;
+}
+
+/* One item.  0 at the end of the list, -1 after a fatal fault. */
+static int item_read(struct reader *r, struct node *node, struct entries *items)
+{
+	yaml_event_t event;
+	yaml_mark_t mark;
+	struct node *item;
+	bool is_end;
+
+	if (!event_next(r, &event))
+		return -1;
+	is_end = event.type == YAML_SEQUENCE_END_EVENT;
+	mark = event.start_mark;
+	item = is_end ? NULL : node_read(r, &event);
+	yaml_event_delete(&event);
+	if (is_end)
+		return 0;
+	if (item == NULL || !node_grow(r, node, node_size(item), mark))
+		return -1;
+	entries_add(items, NULL, item, false);
+	return 1;
+}
+
+static struct node *list_read(struct reader *r, const yaml_event_t *start)
+{
+	struct node *node = node_new(r, NODE_LIST, start->start_mark);
+	struct entries items = { 0 };
+	int more;
+
+	tag_check(r, start->data.sequence_start.tag, start->start_mark);
+	while ((more = item_read(r, node, &items)) > 0)
+		;
+	node->at = arena_array(r->arena, items.n + 1, sizeof(struct node *));
+	for (; node->n < items.n; node->n++)
+		node->at[node->n] = items.at[node->n].value;
+	free(items.at);
+	return more == 0 ? node : NULL;
 }
 
 /* "<<: *map" or "<<: [*map, *map]": entries that the map does not have itself; an earlier map of the list wins. */
@@ -241,8 +248,8 @@ static void map_fill(struct reader *r, struct node *node, struct entries *own, c
 	for (size_t i = 0; i < merged->n; i++)
 		entries_add(own, merged->at[i].key, merged->at[i].value, true);
 	entries_settle(r, own);
-	node->at = arena_array(r->arena, own->n + 1, sizeof(*node->at));
-	node->keys = arena_array(r->arena, own->n + 1, sizeof(*node->keys));
+	node->at = arena_array(r->arena, own->n + 1, sizeof(struct node *));
+	node->keys = arena_array(r->arena, own->n + 1, sizeof(struct node *));
 	for (size_t i = 0; i < own->n; i++) {
 		if (own->at[i].is_dropped)
 			continue;
