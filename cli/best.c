@@ -360,6 +360,9 @@ static int best_formats(const struct dataset *d, const struct ranking *r, size_t
 	choose_left_out_text(&cells, &left);
 	if (left.n > 0)
 		fprintf(stderr, PROGRAM ": cells left out: %s\n", left.s);
+	if (b->is_walk)
+		fprintf(stderr, PROGRAM ": the %zu foremost results were looked at; %s\n", d->n_results,
+		        b->is_cut ? "of some metrics more than that cannot be told from the best" : "the others cannot be among the best");
 	if (d->n_superseded > 0)
 		fprintf(stderr, PROGRAM ": %" PRId64 " older results of the same configs on the same hosts are left out (--all takes them)\n",
 		        d->n_superseded);

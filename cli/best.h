@@ -14,6 +14,8 @@ struct best_options {
 	enum table_format format;
 	int64_t limit;
 	bool with_flagged, with_pareto;
+	bool is_cut;         /* of a metric, more than are here may be among the best */
+	bool is_walk;        /* only the foremost results were looked at */
 	const char *weights; /* "METRIC=WEIGHT,..." or NULL */
 };
 

@@ -16,6 +16,29 @@ static const struct option_def options[] = {
 	OPTIONS_END
 };
 
+/* Of a large store, only the results that can be among the best; else all. */
+static int best_load(const struct options *o, struct store *s, const struct filter *f, struct best_options *b, struct dataset **ret,
+                     struct err *e)
+{
+	struct dataset_options d = { .all = true };
+	struct best_walk walk = { 0 };
+	int rc;
+
+	if (options_has(o, "all") || b->with_pareto)
+		return choose_dataset(o, s, f, ret, e);
+	if (choose_across(o, &d.across_tool, &d.across_keep, e) < 0 || store_best_walk(s, f, &walk, e) < 0)
+		return -1;
+	if (!walk.is_done)
+		return choose_dataset(o, s, f, ret, e);
+	d.only = walk.at != NULL ? walk.at : &(struct cell_metric){ 0 };
+	d.n_only = walk.n;
+	rc = store_dataset(s, f, &d, ret, e);
+	b->is_walk = true;
+	b->is_cut = walk.is_cut;
+	free(walk.at);
+	return rc;
+}
+
 static int best_run(const struct options *o, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -26,9 +49,11 @@ static int best_run(const struct options *o, struct err *e)
 	struct filter f;
 
 	if (table_format_of(o, &b.format, e) < 0 || options_integer(o, "limit", 0, INT64_MAX, &b.limit, e) < 0 ||
-	    choose_filter(o, 0, NULL, a, &f, e) < 0 || open_store(&s, e) < 0 || choose_dataset(o, s, &f, &d, e) < 0)
+	    choose_filter(o, 0, NULL, a, &f, e) < 0 || open_store(&s, e) < 0)
 		return -1;
 	b.with_pareto = options_has(o, "pareto") || b.weights != NULL || (metric != NULL && strchr(metric, ',') != NULL);
+	if (best_load(o, s, &f, &b, &d, e) < 0)
+		return -1;
 	return best_print(d, &b, o, e);
 }
 

@@ -156,17 +156,13 @@ static const char *state_intern(const char *name)
 	return cell_state_name(CELL_PARTIAL);
 }
 
-static int cells_read(struct loader *l, const struct selection *q, struct err *e)
+#define CELL_SQL "SELECT c.id, c.sweep_id, c.config_id, c.started_ms, c.position, c.state, c.reason FROM cell c "
+
+static int cells_take(struct loader *l, struct statement *st, struct err *e)
 {
-	AUTO_STATEMENT struct statement *st = NULL;
-	AUTO_FREE char *sql = xasprintf("SELECT c.id, c.sweep_id, c.config_id, c.started_ms, c.position, c.state, c.reason "
-	                                "FROM cell c %sJOIN sweep w ON w.id = c.sweep_id WHERE %s", q->has_axis ? "CROSS " : "",
-	                                text_str(&q->cells));
 	struct dataset *d = l->d;
 	int rc;
 
-	if (statement_open(l->s, &st, e, sql, "") < 0)
-		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		const char *reason = column_borrow(st, 6);
 
@@ -179,6 +175,31 @@ static int cells_read(struct loader *l, const struct selection *q, struct err *e
 		};
 	}
 	return rc;
+}
+
+/* The cells of o->only, each once. */
+static int cells_read_only(struct loader *l, struct err *e)
+{
+	for (size_t i = 0; i < l->o->n_only; i++) {
+		AUTO_STATEMENT struct statement *st = NULL;
+
+		if (i > 0 && l->o->only[i].cell_id == l->o->only[i - 1].cell_id)
+			continue;
+		if (statement_open(l->s, &st, e, CELL_SQL "WHERE c.id = ?", "i", l->o->only[i].cell_id) < 0 || cells_take(l, st, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int cells_read(struct loader *l, const struct selection *q, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_FREE char *sql = xasprintf(CELL_SQL "%sJOIN sweep w ON w.id = c.sweep_id WHERE %s", q->has_axis ? "CROSS " : "",
+	                                text_str(&q->cells));
+
+	if (l->o->only != NULL)
+		return cells_read_only(l, e);
+	return statement_open(l->s, &st, e, sql, "") < 0 ? -1 : cells_take(l, st, e);
 }
 
 static int newest_first(const void *a, const void *b)
@@ -303,12 +324,30 @@ static const char *flags_intern(struct dataset *d, const char *flags)
 	return arena_strdup(d->arena, flags);
 }
 
+static int only_compare(const void *a, const void *b)
+{
+	const struct cell_metric *x = a, *y = b;
+
+	if (x->cell_id != y->cell_id)
+		return x->cell_id < y->cell_id ? -1 : 1;
+	return (x->metric_id > y->metric_id) - (x->metric_id < y->metric_id);
+}
+
+static bool only_has(const struct dataset_options *o, int64_t cell_id, int64_t metric_id)
+{
+	struct cell_metric key = { cell_id, metric_id };
+
+	return bsearch(&key, o->only, o->n_only, sizeof(key), only_compare) != NULL;
+}
+
 static int result_add(struct loader *l, struct statement *st, size_t cell, struct err *e)
 {
 	struct dataset *d = l->d;
 	size_t sweep = d->cells[cell].sweep, series, max = l->o->max_results > 0 ? l->o->max_results : DATASET_MAX;
 	uint64_t key;
 
+	if (l->o->only != NULL && !only_has(l->o, d->cells[cell].id, column_int(st, 0)))
+		return 0;
 	if (series_find(l, st, sweep, &series, e) < 0)
 		return -1;
 	key = mix(mix((uint64_t)d->sweeps[sweep].host_id, (uint64_t)d->cells[cell].config_id), series + 1);

@@ -311,14 +311,13 @@ static void kinds_text(const struct kind *k, size_t n, struct text *ret)
 	}
 }
 
-/* Whether anything in this store differs that must not be mixed: most have one version of each tool, and nothing is to be done. */
-static int mixture_is_possible(struct store *s, struct err *e)
+int store_has_mixture(struct store *s, struct err *e)
 {
 	int64_t one;
 	int rc = statement_int(s, &one, e, "SELECT 1 FROM environment_fact WHERE key >= 'tool.' AND key < 'tool/' GROUP BY key "
 	                       "HAVING count(DISTINCT value) > 1 LIMIT 1", "");
 
-	return rc != 0 ? rc : statement_int(s, &one, e, "SELECT 1 FROM sweep HAVING count(DISTINCT keep) > 1", "");
+	return rc != 0 ? rc : statement_int(s, &one, e, "SELECT 1 WHERE (SELECT count(DISTINCT keep) FROM sweep) > 1", "");
 }
 
 static int mixture_find(struct query *q, const struct query_options *o, struct arena *a, const char **ret, struct err *e)
@@ -326,7 +325,7 @@ static int mixture_find(struct query *q, const struct query_options *o, struct a
 	AUTO_TEXT struct text mixed = { 0 };
 	struct kind *kinds = NULL;
 	size_t n = 0;
-	int rc = mixture_is_possible(q->s, e);
+	int rc = store_has_mixture(q->s, e);
 
 	*ret = "";
 	if (rc <= 0)

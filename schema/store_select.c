@@ -40,6 +40,7 @@ void selection_done(struct selection *q)
 {
 	text_done(&q->cells);
 	text_done(&q->results);
+	text_done(&q->metrics);
 }
 
 static void condition_add(struct text *t, const char *condition)
@@ -212,7 +213,7 @@ static int metrics_by_key(struct store *s, const char *pattern, struct arena *a,
 	return rc;
 }
 
-static int term_metric(struct store *s, const struct filter_term *t, struct text *to, struct err *e)
+static int term_metric(struct store *s, const struct filter_term *t, struct selection *q, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_IDS struct ids ids = { 0 };
@@ -226,7 +227,7 @@ static int term_metric(struct store *s, const struct filter_term *t, struct text
 		if (n == 0 && !is_pattern(t->values[i]))
 			return unknown(t, "metric", t->values[i], &ids, e);
 	}
-	condition_in(to, "r.metric_id", t->op, &ids);
+	condition_in(&q->metrics, "m.id", t->op, &ids);
 	return 0;
 }
 
@@ -459,9 +460,9 @@ static int term_select(struct store *s, const struct filter_term *t, struct sele
 	case FILTER_WORKLOAD:
 		return term_named(s, t, "workload",
 		                  "SELECT workload_id, name FROM sweep_workload UNION SELECT id, name FROM workload ORDER BY 2",
-		                  "m.workload_id", &q->results, e);
+		                  "m.workload_id", &q->metrics, e);
 	case FILTER_METRIC:
-		return term_metric(s, t, &q->results, e);
+		return term_metric(s, t, q, e);
 	case FILTER_STATE:
 		return term_state(t, &q->cells, e);
 	case FILTER_FLAG:
@@ -487,8 +488,12 @@ int store_select(struct store *s, const struct filter *f, struct selection *ret,
 	}
 	if (q.cells.n == 0)
 		text_add(&q.cells, "1");
+	if (q.metrics.n > 0)
+		condition_add(&q.results, q.metrics.s);
 	if (q.results.n == 0)
 		text_add(&q.results, "1");
+	if (q.metrics.n == 0)
+		text_add(&q.metrics, "1");
 	*ret = q;
 	return 0;
 }

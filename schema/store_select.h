@@ -14,6 +14,7 @@
 struct selection {
 	struct text cells;   /* "c.config_id IN (...) AND w.host_id IN (...)"; "1" if there is none */
 	struct text results; /* "m.id IN (...)"; "1" likewise */
+	struct text metrics; /* those of results that are about m alone */
 	bool has_axis;       /* a term on an axis: the plan begins at config_value */
 	bool has_sweep;      /* a term on sweeps: the plan begins at cell */
 };
@@ -38,16 +39,42 @@ int store_select_sweeps(struct store *s, const struct filter *f, struct arena *a
 int store_tools_text(struct store *s, int64_t environment_id, int64_t workload_id, struct arena *a, const char **ret,
                      struct err *e);
 
+/* Whether anything in this store differs that must not be mixed, tool versions or rules of aggregation: 1, 0, or -1.  Most stores have
+ * one version of each tool, and nothing more is to be looked at. */
+int store_has_mixture(struct store *s, struct err *e);
+
+/* A cell and a metric of it. */
+struct cell_metric {
+	int64_t cell_id, metric_id;
+};
+
 struct dataset_options {
 	bool all;           /* every visit of a config, not only the newest on each host */
 	bool across_tool;   /* tool versions do not make a series of their own */
 	bool across_keep;   /* nor rules of aggregation */
 	size_t max_results; /* 0: DATASET_MAX */
+	const struct cell_metric *only; /* these results and no others, sorted; NULL: all that meet the filter */
+	size_t n_only;
 };
 #define DATASET_MAX ((size_t)400000) /* about 32 MiB */
 /* Loads the results that meet the filter, with their cells (also those without results: failed, infeasible).  Free with
  * dataset_free. */
 int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret, struct err *e);
+
+/* ---- the best of many (store_best.c) ---- */
+
+/* In a large store, and for a filter that names no axis and no sweep: the results that can be among the best of their host and metric,
+ * found by walking the index on values from its best end until noise cannot matter any more.  *ret_is_done false: nothing was done,
+ * all results are to be loaded.  n_old: older visits of a config that were passed by. */
+struct best_walk {
+	struct cell_metric *at; /* owned; sorted */
+	size_t n;
+	int64_t n_old;
+	bool is_done;
+	bool is_cut;              /* of a metric, more than are here may be among the best */
+};
+#define BEST_WALK_CELLS 20000 /* fewer cells are loaded as a whole */
+int store_best_walk(struct store *s, const struct filter *f, struct best_walk *ret, struct err *e);
 
 /* ---- two sides (store_compare.c) ---- */
 
