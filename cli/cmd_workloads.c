@@ -13,6 +13,7 @@
 #include "cli/scale.h"
 #include "cli/table.h"
 #include "cli/try.h"
+#include "schema/state.h"
 
 #define VERSION_TIMEOUT_NS (5 * INT64_C(1000000000))
 
@@ -23,6 +24,7 @@ static const struct option_def options[] = {
 	{ "keep", 0, NULL, "try: leave the work directory" },
 	{ "exit-status", 0, "N", "parse: how the tool ended (default 0)" },
 	{ "elapsed", 0, "TIME", "parse: how long it took, for metrics that need it" },
+	{ "asked", 0, "WORDS", "parse mounts: the mount options that were asked for" },
 	OPTIONS_TABLE,
 	OPTIONS_END
 };
@@ -228,11 +230,65 @@ static int try_print(const struct registry *r, const struct options *o, struct e
 	return outcome_print(w, &outcome, o, e);
 }
 
+static bool kind_is_state(const char *kind)
+{
+	for (size_t i = 0; state_kinds[i] != NULL; i++)
+		if (strcmp(state_kinds[i], kind) == 0)
+			return true;
+	return false;
+}
+
+static struct table *state_table(const struct state *s)
+{
+	struct table *t = table_new("facts");
+	size_t name = table_column(t, "fact", "FACT", TABLE_KEY), of = table_column(t, "of", "OF", TABLE_KEY);
+	size_t value = table_column(t, "value", "VALUE", 0), unit = table_column(t, "unit", "UNIT", 0);
+
+	for (size_t i = 0; i < s->n; i++) {
+		table_row(t);
+		table_text(t, name, s->at[i].name);
+		table_text(t, of, s->at[i].label);
+		if (s->at[i].text != NULL)
+			table_text(t, value, s->at[i].text);
+		else
+			table_number(t, value, s->at[i].value, NULL);
+		table_text(t, unit, s->at[i].unit);
+	}
+	return t;
+}
+
+/* A text about the state of the machine; exit 0 for one in which a trial may begin. */
+static int state_print(const struct options *o, const struct text *data, int exit_status, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_TABLE struct table *t = NULL;
+	char **asked = NULL;
+	struct state s;
+	size_t n;
+
+	if (options_has(o, "asked") && words_split(a, options_text(o, "asked"), &asked, &n, e) < 0)
+		return err_in(e, "--asked");
+	if (state_parse(o->arguments[1], text_str(data), data->n, exit_status, asked, a, &s, e) < 0)
+		return -1;
+	t = state_table(&s);
+	if (table_rows(t) > 0 && table_print(t, o, stdout, e) < 0)
+		return -1;
+	fprintf(stderr, PROGRAM ": %s: %s%s%s\n", o->arguments[1], state_verdict_name(s.verdict), *s.reason != '\0' ? ": " : "",
+	        s.reason);
+	return s.verdict == STATE_OK || s.verdict == STATE_IDLE || s.verdict == STATE_SUSPECT ? EXIT_GOOD : EXIT_BAD;
+}
+
+static int saved_read(const char *file, struct text *ret, struct err *e)
+{
+	return file_read(AT_FDCWD, strcmp(file, "-") == 0 ? "/dev/stdin" : file, (size_t)64 << 20, ret, e);
+}
+
 static int parse_print(const struct registry *r, const struct options *o, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_TEXT struct text data = { 0 };
-	const struct workload *w = o->n_arguments == 3 ? workload_named(r, o->arguments[1], e) : NULL;
+	bool is_state = o->n_arguments == 3 && registry_find(r, o->arguments[1]) == NULL && kind_is_state(o->arguments[1]);
+	const struct workload *w = o->n_arguments == 3 && !is_state ? workload_named(r, o->arguments[1], e) : NULL;
 	struct capture c = { .step = "run", .stream = "" };
 	struct fact facts[] = { { "copies", 1 }, { "elapsed", 0 } };
 	struct outcome outcome;
@@ -240,11 +296,13 @@ static int parse_print(const struct registry *r, const struct options *o, struct
 
 	if (o->n_arguments != 3)
 		return err_set(e, ERR_USAGE, "'workloads parse' needs the name of a workload and a file");
-	if (w == NULL || options_integer(o, "exit-status", 0, 255, &exit_status, e) < 0)
+	if ((w == NULL && !is_state) || options_integer(o, "exit-status", 0, 255, &exit_status, e) < 0)
 		return -1;
+	if (is_state)
+		return saved_read(o->arguments[2], &data, e) < 0 ? -1 : state_print(o, &data, (int)exit_status, e);
 	if (options_has(o, "elapsed") && duration_parse(options_text(o, "elapsed"), &elapsed_ns, e) < 0)
 		return err_in(e, "--elapsed");
-	if (file_read(AT_FDCWD, strcmp(o->arguments[2], "-") == 0 ? "/dev/stdin" : o->arguments[2], (size_t)64 << 20, &data, e) < 0)
+	if (saved_read(o->arguments[2], &data, e) < 0)
 		return -1;
 	c.data = text_str(&data);
 	c.n = data.n;
@@ -280,7 +338,8 @@ const struct command cmd_workloads = {
 	.details = "  list              where each comes from, whether its tools are here, and which version\n"
 	           "  try NAME          run one trial in a directory, as you, without the daemon; print the\n"
 	           "                    metrics and how each was found\n"
-	           "  parse NAME FILE   the same from a saved output; '-' is standard input\n",
+	           "  parse NAME FILE   the same from a saved output; '-' is standard input.  NAME may also be\n"
+	           "                    mdstat, blkid, mkfs, xfs-info, mounts or blockdev: the machine's state\n",
 	.options = options,
 	.run = workloads_run,
 };
