@@ -29,6 +29,7 @@ struct evaluator {
 	sqlite3 *db;
 	struct expression *first;
 	int n_selects; /* seen by the authorizer while one expression is compiled */
+	int n_calls;   /* of the progress handler, in one evaluation */
 };
 
 static const char *const functions[] = { "abs", "coalesce", "ifnull", "iif", "max", "min", "nullif", "round" };
@@ -53,10 +54,12 @@ static int action_authorize(void *arg, int action, const char *a, const char *b,
 	return SQLITE_DENY;
 }
 
+/* SQLite counts the steps of a statement through all its runs, so the first call in a run means little. */
 static int steps_exhausted(void *arg)
 {
-	(void)arg;
-	return 1;
+	struct evaluator *ev = arg;
+
+	return ++ev->n_calls > 1;
 }
 
 static void evaluator_limit(sqlite3 *db)
@@ -89,7 +92,7 @@ int evaluator_new(struct evaluator **ret, struct err *e)
 	evaluator_limit(ev->db);
 	sqlite3_db_config(ev->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_set_authorizer(ev->db, action_authorize, ev);
-	sqlite3_progress_handler(ev->db, STEPS_MAX, steps_exhausted, NULL);
+	sqlite3_progress_handler(ev->db, STEPS_MAX, steps_exhausted, ev);
 	*ret = ev;
 	return 0;
 }
@@ -258,6 +261,7 @@ int expression_value(struct expression *x, expression_lookup_cb lookup, void *ar
 		else
 			sqlite3_bind_double(x->stmt, (int)i + 1, v);
 	}
+	x->evaluator->n_calls = 0;
 	rc = sqlite3_step(x->stmt);
 	if (rc == SQLITE_ROW) {
 		int type = sqlite3_column_type(x->stmt, 0);

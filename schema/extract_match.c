@@ -22,6 +22,18 @@ static void arena_memory_free(void *p, void *a)
 	(void)p, (void)a; /* the arena frees it */
 }
 
+/* Characters instead of bytes only where the pattern speaks of them: checking a megabyte for valid UTF-8 costs more than
+ * searching it. */
+static uint32_t pattern_options(const char *pattern)
+{
+	uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
+
+	for (const char *s = pattern; *s != '\0'; s++)
+		if ((unsigned char)*s >= 0x80 || (s[0] == '\\' && (s[1] == 'p' || s[1] == 'P' || s[1] == 'X' || s[1] == 'x')))
+			options |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
+	return options;
+}
+
 int pattern_compile(struct arena *a, const char *pattern, const pcre2_code **ret, struct err *e)
 {
 	pcre2_general_context *general = pcre2_general_context_create(arena_memory, arena_memory_free, a);
@@ -31,9 +43,7 @@ int pattern_compile(struct arena *a, const char *pattern, const pcre2_code **ret
 	int code;
 
 	pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF); /* pasted from elsewhere; and progress lines end with a CR */
-	*ret = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
-	                     PCRE2_MULTILINE | PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at,
-	                     context);
+	*ret = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, pattern_options(pattern), &code, &at, context);
 	if (*ret != NULL)
 		return 0;
 	pcre2_get_error_message(code, why, sizeof(why));

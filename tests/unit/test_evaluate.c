@@ -158,6 +158,19 @@ static void the_same_text_is_compiled_once(void **state)
 	assert_string_equal(expression_variable(x, 1), "b");
 }
 
+static void a_million_steps_are_no_limit_for_many_evaluations(void **state)
+{
+	struct expression *x;
+	struct err e;
+	double got;
+
+	(void)state;
+	assert_int_equal(expression_compile(ev, ":a + :b", &x, NULL), 0);
+	for (int i = 0; i < 100000; i++)
+		if (expression_value(x, lookup, NULL, &got, &e) != 1)
+			fail_msg("evaluation %d: %s", i, e.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +178,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_finite_is_absent),
 		cmocka_unit_test(everything_else_is_refused),
 		cmocka_unit_test(the_same_text_is_compiled_once),
+		cmocka_unit_test(a_million_steps_are_no_limit_for_many_evaluations),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
