@@ -7,6 +7,7 @@
 #ifdef IOSWEEP_TESTING
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,20 @@
 static struct {
 	const char *step;
 	bool is_undo, should_fail;
+	const struct tool *tool; /* what the next tool is to be; NULL: itself */
 } now;
+
+static char *const argv_fail[] = { (char *)"/bin/false", NULL };
+static char *const argv_hang[] = { (char *)"/bin/sleep", (char *)"1000", NULL };
+static char *const argv_flood[] = { (char *)"/bin/dd", (char *)"if=/dev/zero", (char *)"bs=1M", (char *)"count=64", NULL };
+static const struct {
+	const char *action;
+	struct tool tool;
+} fault_programs[] = {
+	{ "tool-fail", { .argv = argv_fail } },
+	{ "tool-hang", { .argv = argv_hang, .timeout_ns = INT64_C(1000000000) } },
+	{ "tool-flood", { .argv = argv_flood } },
+};
 
 static bool fault_is_wanted(const char *phase, const char **ret_action)
 {
@@ -53,6 +67,17 @@ static void die_by_sigkill(void)
 		continue;
 }
 
+/* Polls a file: only tests wait here, and inotify would be one more thing to go wrong under them. */
+static void wait_for_go(void)
+{
+	const char *log = getenv("IOSWEEP_TEST_FAULT_LOG");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s.go", log != NULL ? log : "");
+	for (int i = 0; i < 1500 && access(path, F_OK) < 0; i++)
+		poll(NULL, 0, 20);
+}
+
 static void fault_act(const char *action)
 {
 	if (strcmp(action, "kill") == 0)
@@ -66,6 +91,19 @@ static void fault_act(const char *action)
 		kill(getpid(), SIGTERM);
 	if (strcmp(action, "fail") == 0)
 		now.should_fail = true;
+	if (strcmp(action, "wait") == 0)
+		wait_for_go();
+	for (size_t i = 0; i < ARRAY_SIZE(fault_programs); i++)
+		if (strcmp(action, fault_programs[i].action) == 0)
+			now.tool = &fault_programs[i].tool;
+}
+
+const struct tool *fault_tools(const struct tool *tools, size_t n)
+{
+	const struct tool *other = now.tool;
+
+	now.tool = NULL;
+	return other != NULL && n == 1 ? other : tools;
 }
 
 static void fault_point(const char *phase)

@@ -9,6 +9,9 @@
  *                                                 hang    stands still until somebody kills it
  *                                                 exit    ends at once, undoing nothing
  *                                                 fail    the step fails as if its tool had
+ *                                                 wait    goes on when FILE.go is there, or after 30 s
+ *                                                 tool-fail tool-hang tool-flood   its next tool is another program:
+ *                                                         false; sleep, with a deadline of 1 s; dd printing 64 MiB
  *   IOSWEEP_TEST_FAULT_LOG=FILE            made when the fault is reached, once: a file that is there switches the fault off
  *
  * "during" is the first moment in the step when something is half done: a journal entry committed, or a tool running.
@@ -18,6 +21,7 @@
 
 #include <stdbool.h>
 
+#include "daemon/worker/tool.h"
 #include "schema/base/err.h"
 
 #ifdef IOSWEEP_TESTING
@@ -25,6 +29,8 @@
 int fault_before(const char *step, bool is_undo, struct err *e);
 int fault_after(const char *step, bool is_undo, struct err *e);
 void fault_during(void);
+/* The tools to run in place of n others: themselves, or the one that the fault wants. */
+const struct tool *fault_tools(const struct tool *tools, size_t n);
 #else
 static inline int fault_before(const char *step, bool is_undo, struct err *e)
 {
@@ -39,6 +45,11 @@ static inline int fault_after(const char *step, bool is_undo, struct err *e)
 }
 static inline void fault_during(void)
 {
+}
+static inline const struct tool *fault_tools(const struct tool *tools, size_t n)
+{
+	(void)n;
+	return tools;
 }
 #endif
 

@@ -288,6 +288,7 @@ int tools_run(const struct tool_env *env, const struct tool_identity *as, const 
 	struct run r;
 	int rc = 0;
 
+	tools = fault_tools(tools, n);
 	run_init(&r, env, tools, n, ret);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = running_start(&r, as, i, e);
