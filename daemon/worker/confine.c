@@ -82,18 +82,20 @@ const char *confine_controller(char *ret_why, size_t size)
 
 static void group_dir(const struct worker *w, const char *controller, char *ret, size_t size)
 {
-	char own[512] = V2_ROOT;
+	char own[512] = V2_ROOT, uuid[UUID_TEXT];
 	char *leaf;
 
+	/* By UUID: another daemon of this host, with a state directory of its own, counts its sweeps from 1 as well. */
+	uuid_format(w->sweep.uuid, uuid);
 	if (strcmp(controller, "v1") == 0) {
-		path_format(ret, size, V1_ROOT "/iosweep-%lld", (long long)w->sweep_id);
+		path_format(ret, size, V1_ROOT "/iosweep-%s", uuid);
 		return;
 	}
 	own_v2(own, sizeof(own));
 	leaf = strstr(own, "/iosweep-worker");
 	if (leaf != NULL)
 		*leaf = '\0';
-	path_format(ret, size, "%s/iosweep-%lld", own, (long long)w->sweep_id);
+	path_format(ret, size, "%s/iosweep-%s", own, uuid);
 }
 
 static int file_write(const char *dir, const char *file, const char *value, struct err *e)

@@ -205,10 +205,10 @@ static int start_failed(const struct start *s, const char *name, struct err *e)
 {
 	int errnum = s->errnum;
 
-	if (strcmp(s->failed, "execve") != 0)
-		return err_sys(e, errnum, "start '%s': %s%s%s", name, s->failed,
-		               strcmp(s->failed, "chdir") == 0 && s->dir != NULL ? " to " : "",
-		               strcmp(s->failed, "chdir") == 0 && s->dir != NULL ? s->dir : "");
+	if (strcmp(s->failed, "chdir") == 0 && s->dir != NULL)
+		return err_sys(e, errnum, "start '%s': chdir to '%s'", name, s->dir);
+	if (strcmp(s->failed, "execve") != 0) /* whatever the errno, the target has no part in it */
+		return err_set(e, ERR_SYSTEM, "start '%s': %s: %s", name, s->failed, strerror(errnum));
 	if (errnum == ENOENT)
 		return err_set(e, ERR_INFEASIBLE, "needs '%s', which is not installed", name);
 	err_set(e, ERR_TOOL, "start '%s': %s", name, strerror(errnum));
