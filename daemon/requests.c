@@ -102,12 +102,15 @@ static void by_whom(const struct client *c, const struct sweep *sweep, char *buf
 	snprintf(buf, n, "by %s", (int64_t)peer->uid == sweep->submitter_uid ? sweep->submitter : "root");
 }
 
-/* A sweep that does not run changes at once, in store and queue. */
+/* A sweep that does not run changes at once, in store and queue.  Its worker may be about to exit all the same: what was
+ * wanted before must not come true after this. */
 static int sweep_move(struct daemon *d, struct client *c, const struct sweep *sweep, enum sweep_state state,
                       const char *reason, struct err *e)
 {
 	struct queue_entry *entry = queue_find(&d->queue, sweep->id);
 
+	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(d->store, sweep->id, WANT_NOTHING, e) < 0)
+		return -1;
 	if (store_sweep_set_state(d->store, sweep->id, state, reason, e) < 0)
 		return -1;
 	if (state == SWEEP_CANCELLED)

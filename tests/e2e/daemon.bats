@@ -42,6 +42,8 @@ alive() {
 
 trial_runs() { [ "$(query "SELECT count(*) FROM trial WHERE state = 'running'")" -gt 0 ]; }
 
+reason_is() { [ "$(query 'SELECT reason FROM sweep')" = "$1" ]; }
+
 worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 
 # ---- the socket ----
@@ -315,7 +317,7 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 		wait_for 20 sh -c "! sqlite3 -readonly '$IOSWEEP_DB' \"SELECT 1 FROM trial WHERE state = 'running'\" | grep -q 1"
 	done
 	wait_for 20 state_is paused
-	[ "$(query 'SELECT reason FROM sweep')" = 'the worker died 4 times in a row' ]
+	reason_is 'the worker died 4 times in a row'
 	alive
 }
 
@@ -341,7 +343,7 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	iosweep pause "$id"
 	wait_for 20 state_is paused
 	[ "$(query "SELECT count(*) FROM trial WHERE state NOT IN ('ok')")" = 0 ]
-	[ "$(query 'SELECT reason FROM sweep')" = 'by root' ]
+	wait_for 5 reason_is 'by root' # written when the worker is gone
 	iosweep resume "$id"
 	wait_for 30 state_is done
 	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 4 ]
@@ -356,7 +358,7 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	run wire ask '{"version":1,"request":"stop"}'
 	grep -q '"sweep":1,"paused":\[1,2\]' <<<"$output"
 	[ $((SECONDS - began)) -le 3 ]
-	[ "$(query "SELECT group_concat(state) FROM sweep")" = paused,paused ]
+	[ "$(query "SELECT group_concat(state) FROM sweep")" = paused,paused ] # before the reply
 	[ -z "$(worker_pid)" ]
 }
 

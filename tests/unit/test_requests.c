@@ -263,6 +263,19 @@ static void a_paused_sweep_waits_again_after_resume(void **state)
 	end();
 }
 
+static void a_sweep_resumed_while_its_worker_still_ends_stays_resumed(void **state)
+{
+	struct fixture *f = *state;
+	struct daemon *d = start(f);
+
+	run(f, d);
+	ask(d, 1000, "{\"version\":1,\"request\":\"pause\",\"sweep\":1}");
+	OK(store_sweep_set_state(f->s, 1, SWEEP_PAUSED, "paused by request", &f->e)); /* by the worker, which has not exited */
+	ask(d, 1000, "{\"version\":1,\"request\":\"resume\",\"sweep\":1}");
+	assert_string_equal(state_of(f, 1), "queued::");
+	end();
+}
+
 static void a_sweep_on_a_target_put_aside_is_not_resumed(void **state)
 {
 	struct fixture *f = *state;
@@ -425,6 +438,7 @@ int main(void)
 		ROW(a_waiting_sweep_is_cancelled_at_once),
 		ROW(a_running_sweep_is_told_and_changes_later),
 		ROW(a_paused_sweep_waits_again_after_resume),
+		ROW(a_sweep_resumed_while_its_worker_still_ends_stays_resumed),
 		ROW(a_sweep_on_a_target_put_aside_is_not_resumed),
 		ROW(stop_ends_what_runs_and_holds_what_waits),
 		ROW(stop_leaves_what_waits_for_others),
