@@ -295,8 +295,8 @@ int format_undo(struct worker *w, struct err *e)
 		return 0;
 	if (guard_journal(w, a, &ours, &n_ours, e) < 0)
 		return -1;
-	if (n_ours == 0)
-		return 0;
+	if (n_ours == 0 || target_is_there(w, NULL) < 0)
+		return 0; /* of a device that is away the entries stay: when it is back it is known as ours, and wiped */
 	if (w->claimed.kind == TARGET_DEVICE && !w->plan->target.keep_filesystem) {
 		fd = open(w->claimed.private_node, O_RDWR | O_EXCL | O_CLOEXEC);
 		if (fd < 0)
@@ -308,7 +308,8 @@ int format_undo(struct worker *w, struct err *e)
 	return journal_finish(w, "filesystem", NULL, e);
 }
 
-/* After a crash or a reboot: the listed device is looked for again, and wiped only of the UUID in the entry. */
+/* After a crash or a reboot: the listed device is looked for again, and wiped only of the UUID in the entry.  While it is
+ * away the entry stays, so that the device is known as ours when it comes back. */
 int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
 {
 	bool is_device = w->sweep.target_kind == TARGET_DEVICE;
@@ -330,7 +331,7 @@ int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char
 	if (w->plan->target.keep_filesystem)
 		return 0;
 	if (listed == NULL || device_find(listed, &d, NULL, NULL) < 0) {
-		*ret_dropped = "the device is not there";
+		*ret_dropped = listed == NULL ? "the device is not listed any more" : undo_later;
 		return 0;
 	}
 	fd = open(d.path, O_RDWR | O_EXCL | O_CLOEXEC);

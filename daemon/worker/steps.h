@@ -52,6 +52,7 @@ int undo_save(struct worker *w, enum step_id step, const char *kind, const char 
 /* What undo_replay does with one entry, by its kind; each lives beside the code that saves such entries and may be
  * repeated.  An entry whose object is gone, or whose device is another one by now, is no failure: ret_dropped gets the
  * reason then (a static or arena string), else NULL.  Entries of a kind that is_kernel_state are void after a reboot. */
+extern const char undo_later[]; /* as ret_dropped: cannot be done just now (the device is away); stays pending, is no failure */
 struct undo_kind {
 	const char *name;     /* undo.kind: "sysfs" "sysctl" "image" "filesystem" "cgroup" */
 	bool is_kernel_state;

@@ -10,6 +10,8 @@
 #include "daemon/worker/steps.h"
 #include "daemon/worker/undo.h"
 
+const char undo_later[] = "later";
+
 static const struct undo_kind kinds[] = {
 	{ "sysfs",      true,  tunable_put_back },
 	{ "sysctl",     true,  tunable_put_back },
@@ -86,7 +88,7 @@ static int replay_record(struct worker *w, const struct replay *r, struct err *e
 	for (size_t i = 0; i < r->n; i++) {
 		const char *why = r->dropped[i];
 
-		if (!r->is_back[i])
+		if (!r->is_back[i] || why == undo_later)
 			continue; /* stays pending: `iosweep restore` or the next start tries again */
 		if (store_undo_finish(w->store, r->entries[i].id, why == NULL ? "done" : "dropped", why == NULL ? "" : why, e) < 0) {
 			store_rollback(w->store);

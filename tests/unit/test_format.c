@@ -441,6 +441,34 @@ static void a_crash_after_mkfs_leaves_nothing_on_the_device(void **state)
 	assert_string_equal(signature_of(f).type, "");
 }
 
+static void a_device_that_is_away_stays_known_as_ours(void **state)
+{
+	struct fixture *f = *state;
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	OK(format_make(&f->w, &f->e));
+	f->w.claimed.diskseq += 1000; /* as if it had been pulled out */
+	OK(format_undo(&f->w, &f->e));
+	assert_int_equal(pending(f), 1);
+	OK(target_release(&f->w, &f->e));
+	close(f->loop_fd);
+	f->loop_fd = -1;
+	OK(undo_replay(&f->w, &f->e));
+	assert_int_equal(pending(f), 1);
+	fixture_loop(f, 64 << 20); /* back, perhaps under another name */
+	OK(target_claim(&f->w, &f->e));
+	assert_string_equal(signature_of(f).type, "ext4");
+	OK(target_release(&f->w, &f->e));
+	OK(undo_replay(&f->w, &f->e));
+	assert_int_equal(pending(f), 0);
+	OK(target_claim(&f->w, &f->e));
+	assert_string_equal(signature_of(f).type, "");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -467,6 +495,7 @@ int main(void)
 		TEST(another_device_under_the_same_name_is_not_written_to),
 		TEST(a_size_that_mkfs_refuses_is_infeasible),
 		TEST(a_crash_after_mkfs_leaves_nothing_on_the_device),
+		TEST(a_device_that_is_away_stays_known_as_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

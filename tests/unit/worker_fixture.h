@@ -124,7 +124,7 @@ static inline void fixture_start(struct fixture *f, const char *target, const ch
 {
 	AUTO_TEXT struct text plan = { 0 }, config = { 0 };
 	struct registry *registry = registry_new();
-	struct sweep_new n = { .host_id = 0, .target = "test", .submitter = "root", .options = "{}" };
+	struct sweep_new n = { .host_id = 0, .submitter = "root", .options = "{}" };
 	struct diags d;
 	char path[128];
 	uint8_t uuid[16];
@@ -151,6 +151,7 @@ static inline void fixture_start(struct fixture *f, const char *target, const ch
 	OK(store_open(path, STORE_WRITE, &f->w.store, &f->e));
 	uuid_make(uuid);
 	OK(store_host(f->w.store, uuid, "here", &f->w.host_id, &f->e));
+	n.target = f->w.plan->target.name == NULL ? "image" : f->w.plan->target.name;
 	n.plan_source = text_str(&plan);
 	n.plan = f->w.plan;
 	n.host_id = f->w.host_id;
