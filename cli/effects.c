@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NEEDED_MAX 1000 /* pairs or trials worth naming */
+
 /* Whether a comma-separated list names the axis. */
 static bool list_has(const char *list, const char *name)
 {
@@ -137,22 +139,21 @@ static void design_fill(const struct dataset *d, struct series_effects *s, const
 		                     .is_sigma_assumed = s->noise.is_assumed };
 }
 
-static void free_axes_find(const struct dataset *d, struct series_effects *s, const struct effects_options *o)
+/* The host's column is always equal; labels may follow from the axis; --free says the rest. */
+static void rules_make(const struct dataset *d, struct series_effects *s, const struct effects_options *o)
 {
 	size_t n = s->design.n_axes;
 
-	s->is_free = xcalloc(n * n + 1, sizeof(bool));
-	s->along = xcalloc(n * n + 1, sizeof(bool));
+	s->rules = xcalloc(n * n + 1, sizeof(*s->rules));
 	for (size_t a = 0; a < s->n_axes; a++) {
 		for (size_t b = 0; b < s->n_axes; b++) {
 			const char *name = d->axes[s->axes[b]].name;
 
-			if (a == b)
-				continue;
-			/* Only labels: they describe.  A setting that always changes along may be the true cause. */
-			s->along[a * n + b] = text_starts(name, "label.") && design_depends(s->design.levels, s->n, n, a, b);
-			s->is_free[a * n + b] = s->along[a * n + b] || list_has(o->free_axes, name);
-			s->along[a * n + b] = s->is_free[a * n + b];
+			/* Only labels follow: they describe.  A setting that always changes along may be the true cause. */
+			if (list_has(o->free_axes, name))
+				s->rules[a * n + b] = MATCH_FREE;
+			else if (text_starts(name, "label."))
+				s->rules[a * n + b] = MATCH_FOLLOWING;
 		}
 	}
 }
@@ -176,8 +177,8 @@ int effects_of_series(const struct dataset *d, size_t series, const struct effec
 		return -1;
 	}
 	design_fill(d, &s, rows);
-	free_axes_find(d, &s, o);
-	effects_find(&s.design, s.is_free, &s.effects);
+	rules_make(d, &s, o);
+	effects_find(&s.design, s.rules, &s.effects);
 	*ret = s;
 	return 0;
 }
@@ -188,8 +189,7 @@ void series_effects_done(struct series_effects *s)
 		free(s->names[k]);
 	free(s->names);
 	free(s->axes);
-	free(s->is_free);
-	free(s->along);
+	free(s->rules);
 	free((void *)s->design.levels);
 	free((void *)s->design.values);
 	free((void *)s->design.trials);
@@ -204,10 +204,20 @@ const char *effects_value(const struct dataset *d, const struct series_effects *
 	return shown[0] != '\0' ? shown : "(none)";
 }
 
-void effects_along(const struct dataset *d, const struct series_effects *s, size_t axis, struct text *ret)
+uint64_t effects_axis_along(const struct series_effects *s, size_t axis)
 {
-	for (size_t b = 0; b < s->n_axes; b++)
-		if (s->along[axis * s->design.n_axes + b])
+	uint64_t along = 0;
+
+	for (size_t i = 0; i < s->effects.n; i++)
+		if (s->effects.at[i].axis == axis)
+			along |= s->effects.at[i].along;
+	return along;
+}
+
+void effects_along(const struct dataset *d, const struct series_effects *s, uint64_t along, struct text *ret)
+{
+	for (size_t b = 0; b < s->n_axes && b < 64; b++)
+		if (along & (UINT64_C(1) << b))
 			text_printf(ret, "%s%s", ret->n > 0 ? ", " : "", d->axes[s->axes[b]].name);
 }
 
@@ -241,12 +251,19 @@ void effects_verdict(const struct series_effects *s, const struct effect *f, str
 	}
 	text_printf(ret, "not decidable with %zu pair%s of %d trial%s", f->n_pairs, f->n_pairs == 1 ? "" : "s", s->trials,
 	            s->trials == 1 ? "" : "s");
+	if (f->low > 0 && isfinite(f->high)) {
+		char low[SIZE_TEXT], high[SIZE_TEXT];
+
+		text_printf(ret, " (%s to %s)", unit_change(f->low, low), unit_change(f->high, high));
+	}
 	if (f->n_pairs == 1 && s->noise.is_assumed)
 		text_add(ret, "; a second pair or three trials a cell would tell more");
-	else if (f->pairs_needed > 0 && f->trials_needed > 0 && f->n_pairs == 1)
-		text_printf(ret, "; about %zu trials a cell would", f->trials_needed);
-	else if (f->pairs_needed > f->n_pairs)
-		text_printf(ret, "; about %zu pairs would", f->pairs_needed);
-	else if (f->trials_needed > 0)
-		text_printf(ret, "; about %zu trials a cell would", f->trials_needed);
+	else if (f->n_pairs == 1 && f->trials_needed > 0 && f->trials_needed <= NEEDED_MAX)
+		text_printf(ret, "; about %zu trials a cell would decide it", f->trials_needed);
+	else if (f->pairs_needed > f->n_pairs && f->pairs_needed <= NEEDED_MAX)
+		text_printf(ret, "; about %zu pairs would decide it", f->pairs_needed);
+	else if (f->trials_needed > (size_t)s->trials && f->trials_needed <= NEEDED_MAX)
+		text_printf(ret, "; about %zu trials a cell would decide it", f->trials_needed);
+	else
+		text_add(ret, "; if there is an effect, no sweep of a sensible size would show it");
 }

@@ -23,8 +23,7 @@ struct series_effects {
 	size_t n_axes;          /* of design, without the host's column */
 	size_t *axes;           /* owned: index in the dataset of each */
 	int **names;            /* owned: of each axis, level of design -> level of dataset */
-	bool *is_free;          /* owned: n * n */
-	bool *along;            /* owned: n * n: freed and changing along */
+	enum match_rule *rules; /* owned: n * n */
 	struct effects effects;
 	struct noise noise;
 	struct left_out left_out;
@@ -38,8 +37,10 @@ void series_effects_done(struct series_effects *s);
 const char *effects_value(const struct dataset *d, const struct series_effects *s, size_t axis, int level);
 /* Why an axis has no effect to show, and what would decide it; "" if it has pairs. */
 void effects_missing(const struct dataset *d, const struct series_effects *s, size_t axis, struct text *ret);
-/* "filesystem, mkfs": the axes that change along with this one. */
-void effects_along(const struct dataset *d, const struct series_effects *s, size_t axis, struct text *ret);
+/* "label.hw_raid, label.total_raid": the axes (bits of an effect's `along`) that change along. */
+void effects_along(const struct dataset *d, const struct series_effects *s, uint64_t along, struct text *ret);
+/* Those of all effects of an axis. */
+uint64_t effects_axis_along(const struct series_effects *s, size_t axis);
 /* Verdict of one effect: "", or "not decidable with 2 pairs of 1 trial; about 9 pairs would". */
 void effects_verdict(const struct series_effects *s, const struct effect *f, struct text *ret);
 

@@ -91,12 +91,12 @@ static void axis_print(const struct dataset *d, const struct series_effects *s, 
 	char buf[SIZE_TEXT];
 
 	effects_missing(d, s, axis, &missing);
-	effects_along(d, s, axis, &along);
+	effects_along(d, s, effects_axis_along(s, axis), &along);
 	fprintf(out, "\n%s", d->axes[s->axes[axis]].name);
 	if (s->effects.matters[axis] >= 0)
 		fprintf(out, "  matters %s", s->effects.matters[axis] > 0 ? unit_change(exp(s->effects.matters[axis]), buf) + 1 : "0 %");
 	if (along.n > 0)
-		fprintf(out, "  (together with it: %s)", along.s);
+		fprintf(out, "  (labels that change with it: %s)", along.s);
 	fprintf(out, "%s%s\n", missing.n > 0 ? ": " : "", text_str(&missing));
 	axis_table_print(d, s, o, axis, out);
 }
@@ -162,6 +162,16 @@ static struct json_object *value_json(const struct dataset *d, const struct seri
 	return json_object_new_string(d->axes[s->axes[axis]].values[s->names[axis][level]]);
 }
 
+static struct json_object *along_json(const struct dataset *d, const struct series_effects *s, uint64_t along)
+{
+	struct json_object *j = json_object_new_array();
+
+	for (size_t b = 0; b < s->n_axes && b < 64; b++)
+		if (along & (UINT64_C(1) << b))
+			json_object_array_add(j, json_object_new_string(d->axes[s->axes[b]].name));
+	return j;
+}
+
 static struct json_object *effect_json(const struct dataset *d, const struct series_effects *s, const struct effect *f)
 {
 	struct json_object *j = json_object_new_object();
@@ -183,6 +193,7 @@ static struct json_object *effect_json(const struct dataset *d, const struct ser
 	json_object_object_add(j, "equal", json_object_new_int64((int64_t)f->n_equal));
 	json_object_object_add(j, "decided", json_object_new_boolean(f->is_decided));
 	json_object_object_add(j, "verdict", json_object_new_string(text_str(&verdict)));
+	json_object_object_add(j, "along", along_json(d, s, f->along));
 	json_object_object_add(j, "pairs_needed", f->pairs_needed > 0 ? json_object_new_int64((int64_t)f->pairs_needed) : NULL);
 	json_object_object_add(j, "trials_needed", f->trials_needed > 0 ? json_object_new_int64((int64_t)f->trials_needed) : NULL);
 	return j;
@@ -191,19 +202,16 @@ static struct json_object *effect_json(const struct dataset *d, const struct ser
 static struct json_object *axis_json(const struct dataset *d, const struct series_effects *s, const struct effects_options *o,
                                      size_t axis)
 {
-	struct json_object *j = json_object_new_object(), *list = json_object_new_array(), *along = json_object_new_array();
+	struct json_object *j = json_object_new_object(), *list = json_object_new_array();
 	AUTO_TEXT struct text missing = { 0 };
 
 	effects_missing(d, s, axis, &missing);
-	for (size_t b = 0; b < s->n_axes; b++)
-		if (s->along[axis * s->design.n_axes + b])
-			json_object_array_add(along, json_object_new_string(d->axes[s->axes[b]].name));
 	for (size_t i = 0; i < s->effects.n; i++)
 		if (s->effects.at[i].axis == axis && change_is_wanted(d, s, o, &s->effects.at[i]))
 			json_object_array_add(list, effect_json(d, s, &s->effects.at[i]));
 	json_object_object_add(j, "axis", json_object_new_string(d->axes[s->axes[axis]].name));
 	json_object_object_add(j, "matters_percent", s->effects.matters[axis] >= 0 ? percent(exp(s->effects.matters[axis])) : NULL);
-	json_object_object_add(j, "along", along);
+	json_object_object_add(j, "along", along_json(d, s, effects_axis_along(s, axis)));
 	json_object_object_add(j, "undecidable", missing.n > 0 ? json_object_new_string(missing.s) : NULL);
 	json_object_object_add(j, "effects", list);
 	return j;

@@ -81,6 +81,7 @@ struct effect {
 	size_t pairs_needed;           /* not decided: about as many matched pairs would; 0: no estimate */
 	size_t trials_needed;          /* or as many trials a cell; 0: no estimate */
 	double matters;                /* size of the change, whatever its sign, less noise: log ratio */
+	uint64_t along;                /* axes (bits) that were freed and change along in some pair */
 };
 
 /* Where the effect of a change of one axis has opposite signs at two values of another. */
@@ -100,13 +101,16 @@ struct effects {
 	size_t *order;           /* owned: axes, most important first */
 	double *matters;         /* owned: of each axis, log ratio; 0: nothing seen; -1: no pairs */
 };
-/* free_axes[a * n_axes + b]: b need not be equal when a is changed (NULL: all must).  A pair of values with no matched pairs gives
- * no effect.  To be freed by effects_done. */
-void effects_find(const struct design *d, const bool *free_axes, struct effects *ret);
+/* Whether b must be equal when a is changed: rule[a * n_axes + b] (NULL: all must). */
+enum match_rule {
+	MATCH_EQUAL,
+	MATCH_FREE,     /* need not be equal */
+	MATCH_FOLLOWING /* need not be equal where it follows from the two values of a: the RAID level of a layout's name */
+};
+/* A pair of values with no matched pairs gives no effect.  At most 64 axes.  To be freed by effects_done. */
+void effects_find(const struct design *d, const enum match_rule *rules, struct effects *ret);
 void effects_done(struct effects *f);
 
-/* Whether axis `b` is a function of axis `a` in these rows (each value of a goes with one value of b). */
-bool design_depends(const int *levels, size_t n, size_t n_axes, size_t a, size_t b);
 /* Of an axis without matched pairs: the axes that change along in the pairs of cells that differ least; ret_along[n_axes].
  * Returns the number of such pairs, 0 if the axis has one value only. */
 size_t design_along(const int *levels, size_t n, size_t n_axes, size_t axis, bool *ret_along);

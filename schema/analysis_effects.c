@@ -2,9 +2,9 @@
  *
  * Effects from matched cells; see analysis.h.
  *
- * For each axis the rows are sorted by everything but that axis; a run of equal rows is a block in which only the axis
- * varies, and each two values in it give one matched pair.  So a thousand cells and ten axes are ten sorts.  Blocks are disjoint:
- * the pairs behind one change of value share no cell and are independent.
+ * For each axis and each two of its values, the rows with these values are sorted by everything but that axis; a run of equal rows is
+ * a block in which only the axis varies, and gives the matched pairs.  So a thousand cells, seven axes and ten values an axis
+ * are some hundred small sorts.  Blocks are disjoint: the pairs behind one change of value share no cell and are independent.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +26,10 @@ struct matches {
 
 struct finder {
 	const struct design *d;
-	const bool *is_free; /* of the axis at hand; NULL: none */
+	const enum match_rule *rules; /* of all axes, or NULL */
+	bool *is_free;                /* owned; of the two values at hand */
 	size_t axis;
+	double matters_sound, matters_any; /* of the axis at hand so far; -1: no pairs */
 	struct effects *ret;
 	size_t cap, cap_interactions;
 };
@@ -42,7 +44,7 @@ static int rows_order(const struct finder *f, size_t a, size_t b)
 	for (size_t k = 0; k < f->d->n_axes; k++) {
 		int x = level(f->d, a, k), y = level(f->d, b, k);
 
-		if (x != y && k != f->axis && (f->is_free == NULL || !f->is_free[k]))
+		if (x != y && k != f->axis && !f->is_free[k])
 			return x < y ? -1 : 1;
 	}
 	return 0;
@@ -86,17 +88,11 @@ static int match_compare(const void *a, const void *b)
 	return (x->d > y->d) - (x->d < y->d);
 }
 
-static void axis_match(const struct finder *f, struct matches *ret)
+/* Matches within these rows, which are sorted here. */
+static void rows_match(const struct finder *f, size_t *rows, size_t n, struct matches *ret)
 {
-	AUTO_FREE size_t *rows = xcalloc(f->d->n, sizeof(*rows));
-	size_t n = 0;
-
-	for (size_t i = 0; i < f->d->n; i++)
-		if (f->d->values[i] > 0 && level(f->d, i, f->axis) >= 0)
-			rows[n++] = i;
-	if (n == 0)
-		return;
-	qsort_r(rows, n, sizeof(*rows), row_compare, (void *)f);
+	if (n > 0)
+		qsort_r(rows, n, sizeof(*rows), row_compare, (void *)f);
 	for (size_t from = 0, to; from < n; from = to) {
 		for (to = from + 1; to < n && rows_order(f, rows[from], rows[to]) == 0; to++)
 			;
@@ -145,7 +141,9 @@ static void effect_decide(const struct design *d, const struct match *m, size_t 
 		f->pairs_needed = pairs < 1e6 ? (size_t)ceil(pairs) : 0;
 		f->trials_needed = trials > 0 && trials < 1e5 ? (size_t)ceil(trials * d->trials[m[0].a]) : 0;
 	}
-	f->matters = sqrt(fmax(0, squares / (double)n - (d->is_sigma_assumed ? 0 : noise)));
+	/* What noise adds to the squares is taken off, and 1.5 of its standard errors: of many axes without effect the one with the
+	 * luckiest pairs would else look important. */
+	f->matters = sqrt(fmax(0, squares / (double)n - (d->is_sigma_assumed ? 0 : noise * (1 + 1.5 * sqrt(2 / (double)n)))));
 }
 
 static struct effect effect_make(const struct finder *f, const struct match *m, size_t n)
@@ -162,6 +160,10 @@ static struct effect effect_make(const struct finder *f, const struct match *m, 
 	}
 	r.min = exp(m[0].d); /* sorted */
 	r.max = exp(m[n - 1].d);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < f->d->n_axes && k < 64; k++)
+			if (k != f->axis && f->is_free[k] && level(f->d, m[i].a, k) != level(f->d, m[i].b, k))
+				r.along |= UINT64_C(1) << k;
 	r.median = n % 2 == 1 ? exp(m[n / 2].d) : (exp(m[n / 2].d) + exp(m[n / 2 - 1].d)) / 2;
 	effect_decide(f->d, m, n, &r);
 	return r;
@@ -226,27 +228,80 @@ static void interaction_find(struct finder *f, const struct match *m, size_t n, 
 	};
 }
 
-static void axis_find_effects(struct finder *f)
+static void change_find(struct finder *f, const struct match *m, size_t n)
+{
+	struct effect r = effect_make(f, m, n);
+
+	/* One pair of single figures weighs only where there is nothing better. */
+	if (n > 1 || !f->d->is_sigma_assumed)
+		f->matters_sound = fmax(f->matters_sound, r.matters);
+	f->matters_any = fmax(f->matters_any, r.matters);
+	ARRAY_GROW(f->ret->at, f->ret->n, f->cap);
+	f->ret->at[f->ret->n++] = r;
+	for (size_t other = 0; other < f->d->n_axes; other++)
+		if (other != f->axis && !f->is_free[other])
+			interaction_find(f, m, n, other);
+}
+
+/* Whether all rows with one value of the axis at hand have one value of another. */
+static bool follows(const struct finder *f, const size_t *rows, size_t n, size_t other)
+{
+	const size_t *first[2] = { NULL, NULL };
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t **at = &first[level(f->d, rows[i], f->axis) != level(f->d, rows[0], f->axis)];
+
+		if (*at == NULL)
+			*at = &rows[i];
+		else if (level(f->d, **at, other) != level(f->d, rows[i], other))
+			return false;
+	}
+	return true;
+}
+
+/* The rows that have one of two values: what is free between them, and their pairs. */
+static void values_compare(struct finder *f, const size_t *all, size_t n_all, int from, int to, size_t *rows)
 {
 	struct matches m = { 0 };
-	double matters = -1;
+	size_t n = 0;
 
-	axis_match(f, &m);
-	for (size_t from = 0, to; from < m.n; from = to) {
-		struct effect r;
+	for (size_t i = 0; i < n_all; i++)
+		if (level(f->d, all[i], f->axis) == from || level(f->d, all[i], f->axis) == to)
+			rows[n++] = all[i];
+	for (size_t k = 0; k < f->d->n_axes; k++) {
+		enum match_rule rule = f->rules != NULL ? f->rules[f->axis * f->d->n_axes + k] : MATCH_EQUAL;
 
-		for (to = from + 1; to < m.n && m.at[to].from == m.at[from].from && m.at[to].to == m.at[from].to; to++)
-			;
-		r = effect_make(f, m.at + from, to - from);
-		matters = fmax(matters, r.matters);
-		ARRAY_GROW(f->ret->at, f->ret->n, f->cap);
-		f->ret->at[f->ret->n++] = r;
-		for (size_t other = 0; other < f->d->n_axes; other++)
-			if (other != f->axis && (f->is_free == NULL || !f->is_free[other]))
-				interaction_find(f, m.at + from, to - from, other);
+		f->is_free[k] = rule == MATCH_FREE || (rule == MATCH_FOLLOWING && follows(f, rows, n, k));
 	}
-	f->ret->matters[f->axis] = matters;
+	rows_match(f, rows, n, &m);
+	if (m.n > 0)
+		change_find(f, m.at, m.n);
 	free(m.at);
+}
+
+/* Only values that stand in the same block can be compared, but which those are depends on what is free: all pairs are tried. */
+static void axis_find_effects(struct finder *f)
+{
+	AUTO_FREE size_t *all = xcalloc(f->d->n + 1, sizeof(*all)), *rows = xcalloc(f->d->n + 1, sizeof(*rows));
+	AUTO_FREE bool *is_there = NULL;
+	size_t n = 0;
+	int top = -1;
+
+	f->matters_sound = f->matters_any = -1;
+	for (size_t i = 0; i < f->d->n; i++) {
+		if (!(f->d->values[i] > 0) || level(f->d, i, f->axis) < 0)
+			continue;
+		all[n++] = i;
+		top = level(f->d, i, f->axis) > top ? level(f->d, i, f->axis) : top;
+	}
+	is_there = xcalloc((size_t)top + 2, sizeof(*is_there));
+	for (size_t i = 0; i < n; i++)
+		is_there[level(f->d, all[i], f->axis)] = true;
+	for (int from = 0; from <= top; from++)
+		for (int to = from + 1; to <= top; to++)
+			if (is_there[from] && is_there[to])
+				values_compare(f, all, n, from, to, rows);
+	f->ret->matters[f->axis] = f->matters_sound >= 0 ? f->matters_sound : f->matters_any;
 }
 
 static int interaction_compare(const void *a, const void *b)
@@ -294,15 +349,14 @@ static void effects_rank(const struct design *d, struct effects *ret)
 		qsort(ret->interactions, ret->n_interactions, sizeof(*ret->interactions), interaction_compare);
 }
 
-void effects_find(const struct design *d, const bool *free_axes, struct effects *ret)
+void effects_find(const struct design *d, const enum match_rule *rules, struct effects *ret)
 {
-	*ret = (struct effects){ .order = xcalloc(d->n_axes, sizeof(*ret->order)), .matters = xcalloc(d->n_axes, sizeof(*ret->matters)) };
-	struct finder f = { .d = d, .ret = ret };
+	AUTO_FREE bool *is_free = xcalloc(d->n_axes + 1, sizeof(*is_free));
+	struct finder f = { .d = d, .rules = rules, .is_free = is_free, .ret = ret };
 
-	for (f.axis = 0; f.axis < d->n_axes; f.axis++) {
-		f.is_free = free_axes != NULL ? free_axes + f.axis * d->n_axes : NULL;
+	*ret = (struct effects){ .order = xcalloc(d->n_axes + 1, sizeof(*ret->order)), .matters = xcalloc(d->n_axes + 1, sizeof(*ret->matters)) };
+	for (f.axis = 0; f.axis < d->n_axes; f.axis++)
 		axis_find_effects(&f);
-	}
 	effects_rank(d, ret);
 }
 
@@ -313,28 +367,6 @@ void effects_done(struct effects *f)
 	free(f->order);
 	free(f->matters);
 	*f = (struct effects){ 0 };
-}
-
-bool design_depends(const int *levels, size_t n, size_t n_axes, size_t a, size_t b)
-{
-	int top = -1;
-	AUTO_FREE int *of = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		top = levels[i * n_axes + a] > top ? levels[i * n_axes + a] : top;
-	of = xmalloc((size_t)(top + 1) * sizeof(*of));
-	for (int i = 0; i <= top; i++)
-		of[i] = -1;
-	for (size_t i = 0; i < n; i++) {
-		int from = levels[i * n_axes + a], to = levels[i * n_axes + b];
-
-		if (from < 0)
-			continue;
-		if (of[from] >= 0 && of[from] != to)
-			return false;
-		of[from] = to;
-	}
-	return true;
 }
 
 size_t design_along(const int *levels, size_t n, size_t n_axes, size_t axis, bool *ret_along)

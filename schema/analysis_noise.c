@@ -11,9 +11,10 @@
 #define PRIOR_COV 0.05
 #define PRIOR_DOF 4.0
 
-/* E(range) of n standard normal values (Tippett's d2; NIST/SEMATECH e-Handbook, control chart constants). */
-static const double range_mean[] = { 0, 0, 1.128, 1.693, 2.059, 2.326, 2.534, 2.704, 2.847, 2.970, 3.078 };
-/* Degrees of freedom of the estimate range / d2 (same source, constant c4 solved for the chi distribution that matches). */
+/* sqrt(E(range^2)) of n standard normal values, so that squares of ranges pool without bias (Duncan's d2* for one group; the mean of
+ * the range itself, 1.693 for three, would put the noise 13 % too high). */
+static const double range_rms[] = { 0, 0, 1.414, 1.912, 2.239, 2.481, 2.673, 2.830, 2.963, 3.078, 3.179 };
+/* Degrees of freedom of the estimate range / d2* (same table). */
 static const double range_dof[] = { 0, 0, 1.0, 2.0, 2.9, 3.8, 4.7, 5.5, 6.3, 7.0, 7.7 };
 /* sd of the median of n standard normal values; for an even n the mean of the middle two. */
 static const double median_sd[] = { 0, 1, 0.7071, 0.6698, 0.5463, 0.5356, 0.4634, 0.4587, 0.4095, 0.4075, 0.3709 };
@@ -24,12 +25,12 @@ struct noise noise_pool(const struct spread *cells, size_t n, bool with_prior)
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		int k = cells[i].n < (int)ARRAY_SIZE(range_mean) ? cells[i].n : (int)ARRAY_SIZE(range_mean) - 1;
+		int k = cells[i].n < (int)ARRAY_SIZE(range_rms) ? cells[i].n : (int)ARRAY_SIZE(range_rms) - 1;
 		double sd;
 
 		if (k < 2 || cells[i].min <= 0)
 			continue;
-		sd = log(cells[i].max / cells[i].min) / range_mean[k];
+		sd = log(cells[i].max / cells[i].min) / range_rms[k];
 		sum += range_dof[k] * sd * sd;
 		noise.dof += range_dof[k];
 		noise.is_assumed = false;
