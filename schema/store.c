@@ -310,6 +310,19 @@ static int connection_open(struct store *s, struct err *e)
 	return 0;
 }
 
+/* FULL: what a commit has said is on the disk.  NORMAL keeps the store intact at a power cut, but loses every commit since
+ * the last checkpoint; builds for tests can ask for it, to see that the power cuts would show the loss. */
+static const char *synchronous_pragma(void)
+{
+#ifdef IOSWEEP_TESTING
+	const char *wanted = getenv("IOSWEEP_TEST_SYNCHRONOUS");
+
+	if (wanted != NULL && strcmp(wanted, "NORMAL") == 0)
+		return "PRAGMA synchronous=NORMAL";
+#endif
+	return "PRAGMA synchronous=FULL";
+}
+
 static int writer_open(struct store *s, struct err *e)
 {
 	int persist = 1;
@@ -318,8 +331,8 @@ static int writer_open(struct store *s, struct err *e)
 		return -1;
 	if (file_bytes(s->path, "") == 0 && file_bytes(s->path, "-wal") > 0)
 		return err_set(e, ERR_STORE, "store '%s': damaged: it is empty, but its log '%s-wal' is not", s->path, s->path);
-	if (connection_open(s, e) < 0 || sql_exec(s, "PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL", e) < 0 ||
-	    store_migrate(s, e) < 0)
+	if (connection_open(s, e) < 0 || sql_exec(s, "PRAGMA foreign_keys=ON", e) < 0 ||
+	    sql_exec(s, synchronous_pragma(), e) < 0 || store_migrate(s, e) < 0)
 		return -1;
 	if (sql_exec(s, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=" LOG_BYTES_MAX, e) < 0)
 		return -1;
