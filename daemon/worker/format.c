@@ -151,7 +151,9 @@ int format_judge(const char *program, const struct tool_end *end, struct err *e)
 	for (size_t i = 0; i < ARRAY_SIZE(sick); i++)
 		if (says(end, sick[i]))
 			return err_set(e, ERR_TOOL, "%s: %s", program, line);
-	return err_set(e, ERR_INFEASIBLE, "%s refuses: %s", program, line[0] ? line : "it says nothing");
+	if (line[0] == '\0') /* a refusal has a reason */
+		return err_set(e, ERR_TOOL, "%s ended with status %d and says nothing", program, end->exit_status);
+	return err_set(e, ERR_INFEASIBLE, "%s refuses: %s", program, line);
 }
 
 /* Old signatures that mkfs would leave (a RAID superblock at the end) would contradict the new one.  The guard has let them

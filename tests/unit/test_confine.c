@@ -31,6 +31,13 @@ static int teardown(void **state)
 			skip(); /* needs root and the v1 memory controller; v2 is tested in the guest */ \
 	} while (0)
 
+static void group_dir(const struct fixture *f, char *ret, size_t size)
+{
+	char uuid[UUID_TEXT];
+
+	snprintf(ret, size, "/sys/fs/cgroup/memory/iosweep-%s", uuid_format(f->w.sweep.uuid, uuid));
+}
+
 static void a_workload_is_held_to_the_limit_with_its_page_cache(void **state)
 {
 	struct fixture *f = *state;
@@ -52,14 +59,15 @@ static void a_workload_is_held_to_the_limit_with_its_page_cache(void **state)
 	OK(confine_read(&f->w, &limit, &f->e));
 	assert_int_equal(limit, 32 << 20);
 	assert_int_equal(f->w.ram_bytes, 32 << 20);
-	snprintf(dir, sizeof(dir), "/sys/fs/cgroup/memory/iosweep-%lld", (long long)f->w.sweep_id);
+	group_dir(f, dir, sizeof(dir));
 	assert_int_equal(stat(dir, &st), 0);
 	snprintf(in, sizeof(in), "%.60s", f->w.claimed.mount_path);
 	snprintf(out, sizeof(out), "of=%s/file", in);
 	OK(tool_run(&f->w.tools, &f->w.submitter, &tool, &end, &f->e));
 	assert_int_equal(end.exit_status, 0);
 	tool_end_done(&end);
-	snprintf(dir, sizeof(dir), "/sys/fs/cgroup/memory/iosweep-%lld/memory.max_usage_in_bytes", (long long)f->w.sweep_id);
+	group_dir(f, dir, sizeof(dir));
+	snprintf(dir + strlen(dir), sizeof(dir) - strlen(dir), "/memory.max_usage_in_bytes");
 	assert_int_equal(integer_parse(file_value(dir), 0, INT64_MAX, &peak), 0);
 	assert_true(peak > 8 << 20 && peak <= 32 << 20); /* the 96 MiB written passed through it */
 	OK(confine_leave(&f->w, &f->e));
@@ -72,7 +80,7 @@ static void a_workload_is_held_to_the_limit_with_its_page_cache(void **state)
 static void a_cgroup_that_a_dead_worker_left_is_removed(void **state)
 {
 	struct fixture *f = *state;
-	char dir[96];
+	char dir[128];
 	struct stat st;
 
 	NEEDS_CONTROLLER();
@@ -80,7 +88,7 @@ static void a_cgroup_that_a_dead_worker_left_is_removed(void **state)
 	fixture_cell(f);
 	OK(target_claim(&f->w, &f->e));
 	OK(confine_enter(&f->w, &f->e));
-	snprintf(dir, sizeof(dir), "/sys/fs/cgroup/memory/iosweep-%lld", (long long)f->w.sweep_id);
+	group_dir(f, dir, sizeof(dir));
 	close(f->w.submitter.cgroup_fd);
 	f->w.submitter.cgroup_fd = -1;
 	assert_int_equal(stat(dir, &st), 0);
