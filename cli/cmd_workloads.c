@@ -283,33 +283,40 @@ static int saved_read(const char *file, struct text *ret, struct err *e)
 	return file_read(AT_FDCWD, strcmp(file, "-") == 0 ? "/dev/stdin" : file, (size_t)64 << 20, ret, e);
 }
 
-static int parse_print(const struct registry *r, const struct options *o, struct err *e)
+static int workload_parse(const struct workload *w, const struct options *o, const struct text *data, int exit_status,
+                          struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
-	AUTO_TEXT struct text data = { 0 };
-	bool is_state = o->n_arguments == 3 && registry_find(r, o->arguments[1]) == NULL && kind_is_state(o->arguments[1]);
-	const struct workload *w = o->n_arguments == 3 && !is_state ? workload_named(r, o->arguments[1], e) : NULL;
-	struct capture c = { .step = "run", .stream = "" };
+	const struct capture c = { .step = "run", .stream = "", .data = text_str(data), .n = data->n };
 	struct fact facts[] = { { "copies", 1 }, { "elapsed", 0 } };
 	struct outcome outcome;
-	int64_t exit_status = 0, elapsed_ns = 0;
+	int64_t elapsed_ns = 0;
+
+	if (options_has(o, "elapsed") && duration_parse(options_text(o, "elapsed"), &elapsed_ns, e) < 0)
+		return err_in(e, "--elapsed");
+	facts[1].value = (double)elapsed_ns / 1e9;
+	if (extract(w, w->params, w->n_params, &c, 1, facts, elapsed_ns > 0 ? 2 : 1, exit_status, a, &outcome, e) < 0)
+		return err_in(e, "%s", w->name);
+	return outcome_print(w, &outcome, o, e);
+}
+
+static int parse_print(const struct registry *r, const struct options *o, struct err *e)
+{
+	AUTO_TEXT struct text data = { 0 };
+	const struct workload *w;
+	int64_t exit_status = 0;
 
 	if (o->n_arguments != 3)
 		return err_set(e, ERR_USAGE, "'workloads parse' needs the name of a workload and a file");
-	if ((w == NULL && !is_state) || options_integer(o, "exit-status", 0, 255, &exit_status, e) < 0)
+	if (options_integer(o, "exit-status", 0, 255, &exit_status, e) < 0)
 		return -1;
-	if (is_state)
+	w = registry_find(r, o->arguments[1]);
+	if (w == NULL && kind_is_state(o->arguments[1]))
 		return saved_read(o->arguments[2], &data, e) < 0 ? -1 : state_print(o, &data, (int)exit_status, e);
-	if (options_has(o, "elapsed") && duration_parse(options_text(o, "elapsed"), &elapsed_ns, e) < 0)
-		return err_in(e, "--elapsed");
-	if (saved_read(o->arguments[2], &data, e) < 0)
+	w = workload_named(r, o->arguments[1], e);
+	if (w == NULL || saved_read(o->arguments[2], &data, e) < 0)
 		return -1;
-	c.data = text_str(&data);
-	c.n = data.n;
-	facts[1].value = (double)elapsed_ns / 1e9;
-	if (extract(w, w->params, w->n_params, &c, 1, facts, elapsed_ns > 0 ? 2 : 1, (int)exit_status, a, &outcome, e) < 0)
-		return err_in(e, "%s", w->name);
-	return outcome_print(w, &outcome, o, e);
+	return workload_parse(w, o, &data, (int)exit_status, e);
 }
 
 static int workloads_run(const struct options *o, struct err *e)

@@ -31,7 +31,7 @@ postgresql-15 postgresql-client-15          # pgbench and the server it runs aga
 gnuplot-nox      # iosweep plot
 "
 test="
-libcmocka-dev bats sqlite3 procps
+libcmocka-dev bats sqlite3 procps jq
 nbdkit libnbd-bin fuse3  # the fault disk: power cuts, I/O errors, hanging devices
 openssh-server openssh-client iproute2  # two hosts in network namespaces
 mandoc           # the manuals are tested

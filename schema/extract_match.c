@@ -126,6 +126,7 @@ int match_rows(const struct source *s, const struct capture *c, struct row *row,
 
 	if (data == NULL)
 		abort();
+	// cppcheck-suppress autoVariables ; for the callbacks below, and no longer
 	row->data = &m;
 	row->get = match_get;
 	while (rc == 0 && from <= c->n) {

@@ -260,3 +260,19 @@ positive() {
 	run iosweep workloads try no-such
 	[ "$status" -eq 2 ]
 }
+
+@test "hdparm reads the target device itself, without privilege" {
+	need_root
+	need jq hdparm
+	device_make disk 96M
+	daemon_start
+	run_plan <<-'END'
+	plan: hdparm
+	target: {device: disk, erase: yes}
+	matrix: [{filesystem: none}]
+	trials: 1
+	settle: 0
+	workloads: [hdparm]
+	END
+	positive hdparm.throughput
+}
