@@ -52,25 +52,33 @@ static int series_choose(const struct dataset *d, struct err *e)
 	return err_hint(e, "choose by --metric (or tool.NAME=, plan=): %s", names.s);
 }
 
+static int options_read(const struct options *o, struct chart_options *x, struct dataset_options *load, struct err *e)
+{
+	const char *units = options_text(o, "units");
+
+	*x = (struct chart_options){ .x = options_text(o, "x"), .by = options_text(o, "by") };
+	if (units != NULL && strcmp(units, "decimal") != 0 && strcmp(units, "binary") != 0)
+		return err_set(e, ERR_USAGE, "plot: --units takes decimal or binary, not '%s'", units);
+	x->is_binary = units != NULL && strcmp(units, "binary") == 0;
+	if (kind_read(o, &x->kind, e) < 0 || choose_across(o, &load->across_tool, &load->across_keep, e) < 0)
+		return -1;
+	load->all = options_has(o, "all") || x->kind == CHART_HISTORY;
+	return 0;
+}
+
 static int plot_run(const struct options *o, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_STORE struct store *s = NULL;
 	AUTO_DATASET struct dataset *d = NULL;
-	struct chart_options x = { .x = options_text(o, "x"), .by = options_text(o, "by") };
-	struct dataset_options load = { .all = options_has(o, "all") };
-	const char *units = options_text(o, "units"), *path = options_text(o, "output");
+	struct dataset_options load = { 0 };
+	const char *path = options_text(o, "output");
+	struct chart_options x;
 	struct filter f;
 	struct chart c;
 
-	if (units != NULL && strcmp(units, "decimal") != 0 && strcmp(units, "binary") != 0)
-		return err_set(e, ERR_USAGE, "plot: --units takes decimal or binary, not '%s'", units);
-	x.is_binary = units != NULL && strcmp(units, "binary") == 0;
-	if (kind_read(o, &x.kind, e) < 0 || choose_filter(o, 0, "last", a, &f, e) < 0 ||
-	    choose_across(o, &load.across_tool, &load.across_keep, e) < 0 || open_store(&s, e) < 0)
-		return -1;
-	load.all = load.all || x.kind == CHART_HISTORY;
-	if (store_dataset(s, &f, &load, &d, e) < 0 || series_choose(d, e) < 0 || chart_make(d, 0, &x, a, &c, e) < 0)
+	if (options_read(o, &x, &load, e) < 0 || choose_filter(o, 0, "last", a, &f, e) < 0 || open_store(&s, e) < 0 ||
+	    store_dataset(s, &f, &load, &d, e) < 0 || series_choose(d, e) < 0 || chart_make(d, 0, &x, a, &c, e) < 0)
 		return -1;
 	if (c.n_merged > 0)
 		fprintf(stderr, PROGRAM ": %zu results share points; their medians are shown\n", c.n_merged);

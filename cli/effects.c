@@ -241,29 +241,34 @@ void effects_missing(const struct dataset *d, const struct series_effects *s, si
 		text_printf(ret, " on one host; compare --hosts sets hosts against each other");
 }
 
+/* What would decide it. */
+static void needed_text(const struct series_effects *s, const struct effect *f, struct text *ret)
+{
+	bool has_trials = f->trials_needed > (size_t)s->trials && f->trials_needed <= NEEDED_MAX;
+
+	if (f->n_pairs == 1 && s->noise.is_assumed)
+		text_add(ret, "; a second pair or three trials a cell would tell more");
+	else if (f->pairs_needed > f->n_pairs && f->pairs_needed <= NEEDED_MAX && (f->n_pairs > 1 || !has_trials))
+		text_printf(ret, "; about %zu pairs would decide it", f->pairs_needed);
+	else if (has_trials)
+		text_printf(ret, "; about %zu trials a cell would decide it", f->trials_needed);
+	else
+		text_add(ret, "; if there is an effect, no sweep of a sensible size would show it");
+}
+
 void effects_verdict(const struct series_effects *s, const struct effect *f, struct text *ret)
 {
+	char low[SIZE_TEXT], high[SIZE_TEXT];
+
 	if (f->is_decided)
 		return;
-	if (f->geometric == 1 && f->min == 1 && f->max == 1) {
+	if (f->min == 1 && f->max == 1) {
 		text_add(ret, "no change");
 		return;
 	}
 	text_printf(ret, "not decidable with %zu pair%s of %d trial%s", f->n_pairs, f->n_pairs == 1 ? "" : "s", s->trials,
 	            s->trials == 1 ? "" : "s");
-	if (f->low > 0 && isfinite(f->high)) {
-		char low[SIZE_TEXT], high[SIZE_TEXT];
-
+	if (f->low > 0 && isfinite(f->high))
 		text_printf(ret, " (%s to %s)", unit_change(f->low, low), unit_change(f->high, high));
-	}
-	if (f->n_pairs == 1 && s->noise.is_assumed)
-		text_add(ret, "; a second pair or three trials a cell would tell more");
-	else if (f->n_pairs == 1 && f->trials_needed > 0 && f->trials_needed <= NEEDED_MAX)
-		text_printf(ret, "; about %zu trials a cell would decide it", f->trials_needed);
-	else if (f->pairs_needed > f->n_pairs && f->pairs_needed <= NEEDED_MAX)
-		text_printf(ret, "; about %zu pairs would decide it", f->pairs_needed);
-	else if (f->trials_needed > (size_t)s->trials && f->trials_needed <= NEEDED_MAX)
-		text_printf(ret, "; about %zu trials a cell would decide it", f->trials_needed);
-	else
-		text_add(ret, "; if there is an effect, no sweep of a sensible size would show it");
+	needed_text(s, f, ret);
 }

@@ -204,38 +204,49 @@ static void points_fill(struct builder *b)
 	}
 }
 
-static void titles_make(struct builder *b, const struct dataset_series *s)
-{
-	AUTO_TEXT struct text t = { 0 };
-	int64_t from_ms = INT64_MAX, to_ms = 0;
-	char from[SIZE_TEXT], to[SIZE_TEXT];
-	int least = 0, most = 0;
+/* What a selection is about: plans, hosts, first and last day, trials behind a result. */
+struct extent {
 	const char *plans[64], *hosts[64];
-	size_t n_plans = 0, n_hosts = 0;
+	size_t n_plans, n_hosts;
+	int64_t from_ms, to_ms;
+	int least, most;
+};
 
+static void extent_find(const struct builder *b, struct extent *x)
+{
+	*x = (struct extent){ .from_ms = INT64_MAX, .least = INT32_MAX };
 	for (size_t i = 0; i < b->n; i++) {
 		const struct dataset_cell *c = &b->d->cells[b->r[i]->cell];
 
-		if (n_plans < 63)
-			name_slot(plans, &n_plans, b->d->sweeps[c->sweep].plan);
-		if (n_hosts < 63)
-			name_slot(hosts, &n_hosts, b->d->sweeps[c->sweep].host);
-		from_ms = c->started_ms < from_ms ? c->started_ms : from_ms;
-		to_ms = c->started_ms > to_ms ? c->started_ms : to_ms;
-		least = i == 0 || b->r[i]->n < least ? b->r[i]->n : least;
-		most = b->r[i]->n > most ? b->r[i]->n : most;
+		if (x->n_plans < 63)
+			name_slot(x->plans, &x->n_plans, b->d->sweeps[c->sweep].plan);
+		if (x->n_hosts < 63)
+			name_slot(x->hosts, &x->n_hosts, b->d->sweeps[c->sweep].host);
+		x->from_ms = c->started_ms < x->from_ms ? c->started_ms : x->from_ms;
+		x->to_ms = c->started_ms > x->to_ms ? c->started_ms : x->to_ms;
+		x->least = b->r[i]->n < x->least ? b->r[i]->n : x->least;
+		x->most = b->r[i]->n > x->most ? b->r[i]->n : x->most;
 	}
-	for (size_t i = 0; i < n_plans; i++)
-		text_printf(&t, "%s%s", i > 0 ? ", " : "", plans[i]);
-	for (size_t i = 0; i < n_hosts; i++)
-		text_printf(&t, "%s%s", i > 0 ? ", " : " on ", hosts[i]);
-	text_printf(&t, "; %.10s", time_format_utc(from_ms, from));
-	if (strncmp(from, time_format_utc(to_ms, to), 10) != 0)
+}
+
+static void titles_make(struct builder *b, const struct dataset_series *s)
+{
+	AUTO_TEXT struct text t = { 0 };
+	char from[SIZE_TEXT], to[SIZE_TEXT];
+	struct extent x;
+
+	extent_find(b, &x);
+	for (size_t i = 0; i < x.n_plans; i++)
+		text_printf(&t, "%s%s", i > 0 ? ", " : "", x.plans[i]);
+	for (size_t i = 0; i < x.n_hosts; i++)
+		text_printf(&t, "%s%s", i > 0 ? ", " : " on ", x.hosts[i]);
+	text_printf(&t, "; %.10s", time_format_utc(x.from_ms, from));
+	if (strncmp(from, time_format_utc(x.to_ms, to), 10) != 0)
 		text_printf(&t, " to %.10s", to);
-	if (least == most)
-		text_printf(&t, "; %s of %d trial%s", keep_name(s->keep), most, most == 1 ? "" : "s");
+	if (x.least == x.most)
+		text_printf(&t, "; %s of %d trial%s", keep_name(s->keep), x.most, x.most == 1 ? "" : "s");
 	else
-		text_printf(&t, "; %s of %d to %d trials", keep_name(s->keep), least, most);
+		text_printf(&t, "; %s of %d to %d trials", keep_name(s->keep), x.least, x.most);
 	b->c->subtitle = arena_strdup(b->a, t.s);
 	b->c->title = s->name;
 	b->c->unit = b->unit->name;

@@ -95,6 +95,21 @@ static const char *value_text(const struct stream_value *v, char buf[SIZE_TEXT])
 	return buf;
 }
 
+static void json_field(const char *name, const struct stream_value *v, bool is_first, FILE *out)
+{
+	char buf[SIZE_TEXT];
+
+	if (v->kind == STREAM_EMPTY && text_ends(name, ":effective"))
+		return; /* most axes are set: what was found instead is the exception */
+	fputs(is_first ? "" : ", ", out);
+	json_string_write(name, out);
+	fputs(": ", out);
+	if (v->kind == STREAM_TEXT)
+		json_string_write(v->text, out);
+	else
+		fputs(v->kind == STREAM_EMPTY ? "null" : value_text(v, buf), out);
+}
+
 void stream_row(struct stream *s, const struct stream_value *values)
 {
 	char buf[SIZE_TEXT];
@@ -104,21 +119,12 @@ void stream_row(struct stream *s, const struct stream_value *values)
 	for (size_t i = 0; i < s->n_chosen; i++) {
 		const struct stream_value *v = &values[s->chosen[i]];
 
-		if (s->format == TABLE_CSV) {
-			fputs(i > 0 ? "," : "", s->out);
-			csv_write(value_text(v, buf), s->out);
-		} else if (s->format == TABLE_RAW) {
-			fputs(i > 0 ? "\t" : "", s->out);
-			raw_write(value_text(v, buf), s->out);
-		} else if (v->kind != STREAM_EMPTY || !text_ends(s->names[s->chosen[i]], ":effective")) {
-			fputs(i > 0 ? ", " : "", s->out);
-			json_string_write(s->names[s->chosen[i]], s->out);
-			fputs(": ", s->out);
-			if (v->kind == STREAM_TEXT)
-				json_string_write(v->text, s->out);
-			else
-				fputs(v->kind == STREAM_EMPTY ? "null" : value_text(v, buf), s->out);
+		if (s->format == TABLE_JSON) {
+			json_field(s->names[s->chosen[i]], v, i == 0, s->out);
+			continue;
 		}
+		fputs(i == 0 ? "" : s->format == TABLE_CSV ? "," : "\t", s->out);
+		(s->format == TABLE_CSV ? csv_write : raw_write)(value_text(v, buf), s->out);
 	}
 	fputs(s->format == TABLE_JSON ? "}" : s->format == TABLE_CSV ? "\r\n" : "\n", s->out);
 	if (s->n_rows++ == 0)

@@ -152,12 +152,26 @@ static size_t workload_index(const struct reader *r, const char *name)
 	return r->map->n_workloads - 1;
 }
 
+/* Unit and direction: both must be said, since nobody can guess them from a number. */
+static void metric_unit_read(const struct reader *r, const struct node *key, const struct node *n, struct import_metric *m)
+{
+	const struct unit *unit = m->field.unit != NULL ? unit_find(m->field.unit) : NULL;
+	const char *better = scalar_get(r, n, "better", "");
+
+	if (m->field.unit == NULL)
+		fault(r, n, "'%s' needs a unit: as MB/s, ms, 1/s, %%", key->text);
+	m->unit = unit != NULL ? unit->base : m->field.unit;
+	m->factor = unit != NULL ? unit->factor : 1;
+	if (strcmp(better, "higher") != 0 && strcmp(better, "lower") != 0 && strcmp(better, "neither") != 0)
+		fault(r, n, "'%s' needs better: higher, lower or neither", key->text);
+	m->better = strcmp(better, "lower") == 0 ? BETTER_LOWER : strcmp(better, "neither") == 0 ? BETTER_NEITHER : BETTER_HIGHER;
+}
+
 static void metric_read(const struct reader *r, const struct node *key, const struct node *n)
 {
 	static const char *const known[] = { "column", "value", "unit", "values", "better", "label", "where", "optional", NULL };
 	struct import_metric *m = &r->map->metrics[r->map->n_metrics];
-	const char *dot = strrchr(key->text, '.'), *better;
-	const struct unit *unit;
+	const char *dot = strrchr(key->text, '.');
 
 	if (dot == NULL || dot == key->text || dot[1] == '\0') {
 		fault(r, key, "a metric is WORKLOAD.METRIC, not '%s'", key->text);
@@ -172,15 +186,7 @@ static void metric_read(const struct reader *r, const struct node *key, const st
 	m->where = where_read(r, node_get(n, "where"), "'where'", &m->n_where);
 	if (node_get(n, "optional") != NULL && node_bool(node_get(n, "optional"), &m->is_optional) < 0)
 		fault(r, node_get(n, "optional"), "'%s' takes yes or no", "optional");
-	if (m->field.unit == NULL)
-		fault(r, n, "'%s' needs a unit: as MB/s, ms, 1/s, %%", key->text);
-	unit = m->field.unit != NULL ? unit_find(m->field.unit) : NULL;
-	m->unit = unit != NULL ? unit->base : m->field.unit;
-	m->factor = unit != NULL ? unit->factor : 1;
-	better = scalar_get(r, n, "better", "");
-	if (strcmp(better, "higher") != 0 && strcmp(better, "lower") != 0 && strcmp(better, "neither") != 0)
-		fault(r, n, "'%s' needs better: higher, lower or neither", key->text);
-	m->better = strcmp(better, "lower") == 0 ? BETTER_LOWER : strcmp(better, "neither") == 0 ? BETTER_NEITHER : BETTER_HIGHER;
+	metric_unit_read(r, key, n, m);
 	r->map->n_metrics++;
 }
 

@@ -42,21 +42,21 @@ void cell_trials_done(struct cell_trials *t)
 
 int fact_rank(const char *key)
 {
-	if (strstr(key, "mkfs") != NULL || text_starts(key, "filesystem"))
-		return 2;
-	if (text_starts(key, "tool."))
-		return 0;
-	if (text_starts(key, "kernel."))
-		return 1;
-	if (strstr(key, "firmware") != NULL || strstr(key, "bios") != NULL || strstr(key, "microcode") != NULL)
-		return 4;
-	if (strstr(key, "write_cache") != NULL || strstr(key, "write-cache") != NULL)
-		return 6;
-	if (text_starts(key, "device.") || text_starts(key, "controller.") || text_starts(key, "target."))
-		return 3;
-	if (text_starts(key, "memory.") || text_starts(key, "cpu."))
-		return 5;
-	return text_starts(key, "default ") ? 7 : 8;
+	static const struct {
+		const char *word;
+		bool is_prefix;
+		int rank;
+	} rules[] = { /* the first that fits */
+		{ "mkfs", false, 2 },       { "filesystem", true, 2 }, { "tool.", true, 0 },        { "kernel.", true, 1 },
+		{ "firmware", false, 4 },   { "bios", false, 4 },      { "microcode", false, 4 },   { "write_cache", false, 6 },
+		{ "write-cache", false, 6 }, { "device.", true, 3 },   { "controller.", true, 3 },  { "target.", true, 3 },
+		{ "memory.", true, 5 },     { "cpu.", true, 5 },       { "default ", true, 7 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rules[i].is_prefix ? text_starts(key, rules[i].word) : strstr(key, rules[i].word) != NULL)
+			return rules[i].rank;
+	return 8;
 }
 
 /* ---- facts of one side ---- */

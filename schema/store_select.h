@@ -61,6 +61,9 @@ struct dataset_options {
  * dataset_free. */
 int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret, struct err *e);
 
+/* For store_dataset alone: fills axes and levels of a dataset whose cells are there (store_levels.c). */
+int store_dataset_levels(struct store *s, struct dataset *d, struct err *e);
+
 /* ---- the best of many (store_best.c) ---- */
 
 /* In a large store, and for a filter that names no axis and no sweep: the results that can be among the best of their host and metric,

@@ -25,9 +25,10 @@ ask() {
 
 @test "nine matched pairs for readahead: reads +91.9 % (61 to 166), writes +0.01 %" {
 	need jq
-	local effect='.metrics[0].axes[0].effects[0] | "\(.pairs) \(.mean_percent * 100 | round) \(.min_percent | round) \(.max_percent | round)"'
-	[ "$(ask "$effect" effects plan=md1120 -m dd-read.throughput -x readahead --from 256sectors --to 4096sectors)" = "9 9189 61 165" ]
-	[ "$(ask "$effect" effects plan=md1120 -m dd-write.throughput -x readahead --from 256sectors --to 4096sectors | cut -d ' ' -f 1,2)" = "9 1" ]
+	local effect='.metrics[0].axes[0].effects[0] | "\(.pairs) \(.mean_percent * 10 | round) \(.min_percent | round) \(.max_percent | round)"'
+	[ "$(ask "$effect" effects plan=md1120 -m dd-read.throughput -x readahead --from 256sectors --to 4096sectors)" = "9 919 61 165" ]
+	[ "$(ask "$effect" effects plan=md1120 -m dd-write.throughput -x readahead --from 256sectors --to 4096sectors | cut -d ' ' -f 1,2)" = "9 0" ]
+	iosweep effects plan=md1120 -m dd-write.throughput -x readahead | grep -q '^128KiB  2MiB       9  +0.01 %'
 }
 
 @test "xfs against ext3 in four pairs: writes better in all, reads in one, and the change of sign is named" {
