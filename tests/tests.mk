@@ -1,13 +1,15 @@
 # The checks.  Included by the Makefile, whose variables it uses.
 
 E2E  ?= $(sort $(wildcard tests/e2e/*.bats))
-JOBS ?= 2
+# The build with faults on demand, for the crash matrix and the control of the power cuts.
+TEST_BUILD := $(B:build/%=build/test-%)
 export IOSWEEP_BUILD := $(B)
 export ASAN_OPTIONS := detect_leaks=1:abort_on_error=0
 export UBSAN_OPTIONS := print_stacktrace=1
 
 check: all $(UNIT) $(FUZZ_REPLAY) ## unit, replay of the fuzz corpus, end to end (root): the README's test command
-	$(Q)sh tests/run $(B)
+	$(Q)$(MAKE) --no-print-directory TESTING=1 crash-build
+	$(Q)bash tests/run $(B) $(TEST_BUILD)
 
 check-e2e: all ## the end-to-end tests alone
 	$(Q)bats --print-output-on-failure $(E2E)

@@ -2,7 +2,7 @@
 
 check-crash: ## the crash matrix alone (root); ROWS=PATTERN selects
 	$(Q)$(MAKE) --no-print-directory TESTING=1 crash-build
-	$(Q)bash tests/crash/run build/test-$(if $(SAN),san,opt)$(if $(filter clang%,$(CC)),-clang) $(ROWS)
+	$(Q)bash tests/crash/run $(TEST_BUILD) $(ROWS)
 
 .PHONY: check-crash crash-build
 crash-build: all $(B)/crash/steps
