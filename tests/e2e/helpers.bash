@@ -101,12 +101,17 @@ sweep_state() { # [ID]
 
 state_is() { [ "$(sweep_state)" = "$1" ]; }
 
-# What must be as before when a sweep is over: settings of a disk, mounts, loops, processes of the tools.
+# What must be as before when a sweep is over: the settings of a disk; those of the host.
 machine_state() { # DEVICE
 	local queue=/sys/block/${1#/dev/}/queue attr
 	for attr in scheduler nr_requests max_sectors_kb read_ahead_kb rotational write_cache rq_affinity nomerges; do
 		[ -e "$queue/$attr" ] && echo "$attr $(cat "$queue/$attr")"
 	done
+	return 0
+}
+
+vm_state() {
+	local attr
 	for attr in dirty_ratio dirty_background_ratio swappiness; do echo "vm.$attr $(cat /proc/sys/vm/$attr)"; done
 }
 

@@ -88,20 +88,19 @@ results() { # METRIC SQL-CONDITION-ON-AXES...
 @test "the settings of a listed device are as before when a sweep is over, and its signature is gone" {
 	device_make disk 400MiB
 	daemon_start
-	before=$(machine_state "$DEVICE")
+	before=$(machine_state "$DEVICE"; vm_state)
 	cat >"$PLAN" <<-END
 	plan: restore
 	target: {device: disk, erase: yes}
-	matrix: {filesystem: [ext4, xfs], scheduler: [bfq, mq-deadline], readahead: 777KiB, queue.max_sectors_kb: 512KiB, vm.swappiness: 3}
+	matrix: {filesystem: [ext4, xfs], scheduler: [bfq, mq-deadline], readahead: 776KiB, queue.max_sectors_kb: 512KiB, vm.swappiness: 3}
 	trials: 1
 	settle: 0
 	workloads: [{dd-write: {bs: 64KiB, size: 4MiB}}]
 	END
-	sed -i 's/777KiB/776KiB/' "$PLAN"
 	run iosweep submit "$PLAN" --wait
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$(machine_state "$DEVICE")" = "$before" ]
+	[ "$(machine_state "$DEVICE"; vm_state)" = "$before" ]
 	run blkid -p "$DEVICE"
 	[ "$status" -eq 2 ]
 	[ "$(query "SELECT count(*) FROM undo WHERE state <> 'done'")" = 0 ]
