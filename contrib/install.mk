@@ -8,6 +8,8 @@ install: all ## install programs, data, manuals, completion, unit; honours DESTD
 	$(INSTALL) -m 755 $(B)/iosweepd $(DESTDIR)$(sbindir)/
 	$(INSTALL) -m 644 sweeps/workloads/*.yaml $(DESTDIR)$(datadir)/iosweep/workloads/
 	$(INSTALL) -m 644 sweeps/*.yaml $(DESTDIR)$(datadir)/iosweep/sweeps/
+	$(INSTALL) -d $(DESTDIR)$(datadir)/iosweep/history
+	$(INSTALL) -m 644 sweeps/history/*.csv sweeps/history/*.yaml $(DESTDIR)$(datadir)/iosweep/history/
 	for page in man/*.[1-8]; do section=$${page##*.}; \
 	  $(INSTALL) -d $(DESTDIR)$(mandir)/man$$section && $(INSTALL) -m 644 $$page $(DESTDIR)$(mandir)/man$$section/; done
 	$(INSTALL) -m 644 contrib/completion/iosweep.bash $(DESTDIR)$(completionsdir)/iosweep
