@@ -37,6 +37,7 @@ struct supervisor {
 	int64_t sweep_id;      /* what it is for; 0: none runs */
 	bool is_undo;
 	char by[160];          /* who wants what is wanted of its sweep; "" after a restart of the daemon */
+	char last_words[512];  /* how the worker said that its sweep ended; the store may not have taken it */
 	struct undo_task *undo;/* owned: sweeps to be undone before anything else, first come first served */
 	size_t n_undo, cap_undo;
 	struct waiter *waiters;/* owned */
@@ -228,13 +229,15 @@ static int settle_recorded(struct supervisor *s, const struct sweep *sweep, stru
 /* It could not: the store took no writes, or was not even open. */
 static int settle_unrecorded(struct supervisor *s, const struct sweep *sweep, int exit_status, struct err *e)
 {
+	const char *reason = s->last_words[0] != '\0' ? s->last_words : "the worker could not record why; see the daemon's log";
+
 	if (exit_status == WORKER_DONE)
 		return settle(s, sweep->id, SWEEP_DONE, "", e);
 	if (exit_status == WORKER_FAILED)
-		return settle(s, sweep->id, SWEEP_FAILED, "the worker could not record why; see the daemon's log", e);
+		return settle(s, sweep->id, SWEEP_FAILED, reason, e);
 	if (exit_status == WORKER_CANCELLED || sweep->wanted != WANT_NOTHING || s->daemon->is_stopping)
 		return settle_wanted(s, sweep, e);
-	return settle(s, sweep->id, SWEEP_PAUSED, "the worker could not record why; see the daemon's log", e);
+	return settle(s, sweep->id, SWEEP_PAUSED, reason, e);
 }
 
 static int run_settle(struct supervisor *s, const struct sweep *sweep, int status, struct err *e)
@@ -358,6 +361,8 @@ static void worker_said(void *data, char *line)
 
 	if (*rest != '\0')
 		*rest++ = '\0';
+	if (strcmp(line, "paused") == 0 || strcmp(line, "failed") == 0)
+		snprintf(s->last_words, sizeof(s->last_words), "%s", rest);
 	if (line[0] != '\0')
 		server_event(s->daemon, line, s->sweep_id, rest);
 }
@@ -383,6 +388,7 @@ static int worker_try_start(struct supervisor *s, int64_t sweep_id, bool is_undo
 		return -1;
 	s->sweep_id = sweep_id;
 	s->is_undo = is_undo;
+	s->last_words[0] = '\0';
 	if (!is_undo)
 		s->by[0] = '\0';
 	log_info("sweep %lld: %sworker %d started", (long long)sweep_id, is_undo ? "undo-only " : "", (int)process_pid(s->worker));
