@@ -267,8 +267,15 @@ int bench_open(struct bench *b, struct arena *a, struct phase_end *ret, struct e
 	return fault_after("prepare", false, e);
 }
 
-int bench_close(struct bench *b, struct err *e)
+/* A sweep that is to end at once does not first empty a filesystem that is wiped next. */
+static bool files_go_anyway(const struct worker *w)
 {
+	return w->claimed.kind != TARGET_DIRECTORY && !w->plan->target.keep_filesystem;
+}
+
+int bench_close(struct bench *b, bool is_end, struct err *e)
+{
+	bool should_clean = !is_end || !files_go_anyway(b->w);
 	AUTO_ARENA struct arena *a = arena_new();
 	struct phase_end end = { 0 };
 	int cancel_fd = b->w->tools.cancel_fd, rc = 0;
@@ -279,10 +286,11 @@ int bench_close(struct bench *b, struct err *e)
 	b->w->tools.cancel_fd = -1;
 	bench_servers_stop(b, PHASE_BEFORE);
 	bench_servers_stop(b, PHASE_RUN);
-	rc = bench_phase(b, PHASE_CLEANUP, 1, a, &end, e);
+	if (should_clean)
+		rc = bench_phase(b, PHASE_CLEANUP, 1, a, &end, e);
 	bench_servers_stop(b, PHASE_PREPARE);
 	b->w->tools.cancel_fd = cancel_fd;
-	if (workplace_close(b->w, rc == 0 ? e : NULL) < 0)
+	if (should_clean && workplace_close(b->w, rc == 0 ? e : NULL) < 0)
 		rc = -1;
 	return rc;
 }

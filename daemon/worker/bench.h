@@ -38,10 +38,12 @@ struct phase_end {
 
 void bench_init(struct bench *b, struct worker *w, size_t workload, struct arena *a);
 
-/* Makes the work directory and runs `prepare`.  On a failure ret (captures) tells as far as it got; bench_close is due. */
+/* Makes the work directory and runs `prepare`.  On a failure ret (captures) tells as far as it got; bench_close is
+ * due. */
 int bench_open(struct bench *b, struct arena *a, struct phase_end *ret, struct err *e);
-/* Runs `cleanup`, ends the servers, removes the work directory.  All of it is tried; cannot be cancelled. */
-int bench_close(struct bench *b, struct err *e);
+/* Runs `cleanup`, ends the servers, removes the work directory.  All of it is tried; cannot be cancelled.  is_end: the
+ * sweep ends here, so what goes with the filesystem anyway is not removed first. */
+int bench_close(struct bench *b, bool is_end, struct err *e);
 
 /* Runs the steps of one phase in order; ret is added to.  In PHASE_RUN an error status ends the phase and is no error
  * here; in the others it is ERR_TOOL. */

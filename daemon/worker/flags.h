@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What makes a good trial doubtful: pure rules over what was counted.  ('drift' and 'spread' need several trials and are the
- * store's.)
+ * What makes a good trial doubtful: pure rules over what was counted.  ('drift' and 'spread' need several trials and
+ * are the store's.)
  */
 #ifndef IOSWEEP_FLAGS_H
 #define IOSWEEP_FLAGS_H
@@ -26,11 +26,12 @@ struct trial_io {
 	bool is_shared;           /* a directory target: others may use the device */
 };
 
-/* 'disturbed': bytes that are not ours moved, on the target while nothing of ours ran, on the rest of its disk, or read from
- * the target beyond what the tools had read. */
+/* 'disturbed': bytes that are not ours moved, on the target while nothing of ours ran, on the rest of its disk, or
+ * read from the target beyond what the tools had read. */
 void flags_foreign(struct flags *f, struct arena *a, const struct trial_io *io);
 
-/* 'cached': reads says that the workload's rates (B/s) are of reads; the device moved less than half of what they claim. */
+/* 'cached': reads says that the workload's rates (B/s) are of reads; the device moved less than half of what they
+ * claim. */
 void flags_cached(struct flags *f, struct arena *a, const struct trial_io *io, bool reads, const struct measured *m, size_t n,
                   int64_t elapsed_ns);
 

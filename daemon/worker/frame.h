@@ -33,7 +33,8 @@ const char *frame_string(struct frame_reader *r, struct arena *a); /* up to the 
 /* A count of things of which each takes at least min_bytes. */
 size_t frame_count(struct frame_reader *r, size_t min_bytes);
 
-/* Whole frames over a socket.  ERR_UNREACHABLE: the other end is gone; ERR_TIMEOUT: deadline_ns (CLOCK_MONOTONIC) has passed. */
+/* Whole frames over a socket.  ERR_UNREACHABLE: the other end is gone; ERR_TIMEOUT: deadline_ns (CLOCK_MONOTONIC) has
+ * passed. */
 int frame_send(int fd, const struct text *frame, int64_t deadline_ns, struct err *e);
 int frame_receive(int fd, int64_t deadline_ns, struct text *ret, struct err *e);
 

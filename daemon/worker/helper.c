@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The helper; see helper.h.  One request at a time over a socket pair, in frames.  It is made by a plain clone(2)
- * without exit signal, so that the worker's search for strays does not see it (strays.c), and is not dumpable: the tools
- * run as the same user and must not reach into it (ptrace(2), PTRACE_MODE_READ_FSCREDS).
+ * without exit signal, so that the worker's search for strays does not see it (strays.c), and is not dumpable: the
+ * tools run as the same user and must not reach into it (ptrace(2), PTRACE_MODE_READ_FSCREDS).
  */
 #include "daemon/worker/helper.h"
 
@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/worker/frame.h"
@@ -26,6 +27,8 @@
 #define EXTRACT_LIMIT_NS (60 * INT64_C(1000000000))
 #define FILES_LIMIT_NS (1800 * INT64_C(1000000000)) /* removing the files of a large target can take minutes */
 #define MEASURED_MAX 100000
+#define BURY_PAUSE_NS 1000000
+#define BURY_TRIES 5000
 
 struct helper {
 	const struct tool_identity *as;         /* borrowed */
@@ -78,8 +81,10 @@ static void helper_bury(struct helper *h, bool kill_it, int *ret_status)
 		return;
 	if (kill_it)
 		kill(h->pid, SIGKILL);
-	waitpid(h->pid, ret_status, __WALL);
 	strays_spare_no_more(h->pid);
+	/* One that hangs in the kernel is left to strays_end, which says so. */
+	for (int i = 0; i < BURY_TRIES && waitpid(h->pid, ret_status, __WALL | WNOHANG) == 0; i++)
+		nanosleep(&(struct timespec){ .tv_nsec = BURY_PAUSE_NS }, NULL);
 	close(h->fd);
 	h->fd = -1;
 	h->pid = 0;

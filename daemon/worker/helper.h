@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The helper: a child of the worker that is the submitter.  It lives in the room, without privilege, with limits on CPU time
- * and memory, holding no descriptor but its socket.  It does what must not be done as root: taking numbers out of what
- * tools printed, and making and removing files below the target.
+ * The helper: a child of the worker that is the submitter.  It lives in the room, without privilege, with limits on
+ * CPU time and memory, holding no descriptor but its socket.  It does what must not be done as root: taking numbers
+ * out of what tools printed, and making and removing files below the target.
  *
  * If it dies (a pattern that never ends, a tool that killed it) the request fails with ERR_TOOL and the next one starts
  * another; a helper found dead before a request is replaced without a word.
@@ -16,7 +16,8 @@
 
 struct helper;
 
-/* Starts it.  as and workloads are borrowed and outlive it: the child inherits the definitions with the worker's memory. */
+/* Starts it.  as and workloads are borrowed and outlive it: the child inherits the definitions with the worker's
+ * memory. */
 int helper_start(const struct tool_identity *as, const struct sweep_workload *workloads, size_t n_workloads,
                  struct helper **ret, struct err *e);
 void helper_stop(struct helper *h); /* NULL is fine */

@@ -13,7 +13,8 @@ enum helper_request {
 	HELPER_REMOVE_DIR /* path -> */
 };
 
-/* Answers requests until the other end closes.  An answer begins with an err_kind: ERR_NONE, or the error and its text. */
+/* Answers requests until the other end closes.  An answer begins with an err_kind: ERR_NONE, or the error and its
+ * text. */
 void helper_serve(int fd, const struct sweep_workload *workloads, size_t n_workloads);
 
 #endif

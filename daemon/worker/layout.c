@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The place of arrays and volumes in a cell's life: between claiming the members and setting their queues.  A plain device,
- * an image and a directory are their own layout, so there is nothing to do and nothing to undo; md and LVM layouts come in
- * here with the axis `layout`.
+ * The place of arrays and volumes in a cell's life: between claiming the members and setting their queues.  A plain
+ * device, an image and a directory are their own layout, so there is nothing to do and nothing to undo; md and LVM
+ * layouts come in here with the axis `layout`.
  */
 #include "daemon/worker/steps.h"
 

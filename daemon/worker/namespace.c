@@ -17,8 +17,8 @@
 
 pid_t namespace_clone(int *ret_pidfd)
 {
-	/* Without a stack of its own the child goes on as after fork(2).  The order of arguments is that of x86-64, arm64,
-	 * riscv64 and ppc64 as far as the third: clone(2), C library/kernel differences. */
+	/* Without a stack of its own the child goes on as after fork(2).  The order of arguments is that of x86-64,
+	 * arm64, riscv64 and ppc64 as far as the third: clone(2), C library/kernel differences. */
 	return (pid_t)syscall(SYS_clone, (unsigned long)(CLONE_NEWPID | CLONE_NEWNS | CLONE_PIDFD | SIGCHLD), NULL, ret_pidfd,
 	                      NULL, NULL);
 }

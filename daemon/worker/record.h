@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records that follow each other with nothing between them share one commit: the end of a trial and the beginning of the
- * next, the end of a cell and the beginning of the next.  Each is still durable before anything runs.  With trials of a
- * millisecond that is half of all commits (0.25 ms each); with real ones nobody notices.
+ * Records that follow each other with nothing between them share one commit: the end of a trial and the beginning of
+ * the next, the end of a cell and the beginning of the next.  Each is still durable before anything runs.  With
+ * trials of a millisecond that is half of all commits (0.25 ms each); with real ones nobody notices.
  */
 #ifndef IOSWEEP_RECORD_H
 #define IOSWEEP_RECORD_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The room: the root directory of every tool.  A small tmpfs, visible in the worker's mount namespace only, on which hang
+ * The room: the root directory of every tool.  A small tmpfs, visible in the worker's mount namespace only, on which
+ * hang
  *
  *   /usr /etc /home ...   the host's own, read-only, nosuid, nodev
  *   /dev                  null zero full random urandom tty shm, and the claimed target's node: no other device
@@ -16,16 +17,16 @@
 
 #include "daemon/worker/context.h"
 
-/* Makes the room below the state directory and fills in w->room, target_dir and device_dir.  Once in a worker's life; goes
- * away with its mount namespace.  Refuses (ERR_REFUSED) to work in the mount namespace of the host's init. */
+/* Makes the room below the state directory and fills in w->room, target_dir and device_dir.  Once in a worker's life;
+ * goes away with its mount namespace.  Refuses (ERR_REFUSED) to work in the mount namespace of the host's init. */
 int room_make(struct worker *w, struct err *e);
 
 /* Shows a directory target as /target, and takes it away again (safe to repeat).  Sets claimed.mount_dev. */
 int room_directory_attach(struct worker *w, struct err *e);
 int room_directory_detach(struct worker *w, struct err *e);
 
-/* Lets the submitter at what the cell prepared: the root directory of a filesystem made by mkfs becomes his; the target's
- * node is his to read and write if there is no filesystem on it, to read if there is. */
+/* Lets the submitter at what the cell prepared: the root directory of a filesystem made by mkfs becomes his; the
+ * target's node is his to read and write if there is no filesystem on it, to read if there is. */
 int room_target_grant(struct worker *w, struct err *e);
 
 #endif

@@ -23,9 +23,9 @@ struct runner {
 	size_t n_times;
 };
 
-/* From where the machine stands to `next`: undoes from the top down to the first step whose axes differ (with `fresh` counted
- * in), then runs up from there.  w->cell is set to `next` between the two.  On a failure the failed step is undone, the steps below stay, so
- * that the next cell goes on from there. */
+/* From where the machine stands to `next`: undoes from the top down to the first step whose axes differ (with `fresh`
+ * counted in), then runs up from there.  w->cell is set to `next` between the two.  On a failure the failed step is
+ * undone, the steps below stay, so that the next cell goes on from there. */
 int runner_change(struct runner *r, const struct cell *next, struct err *e);
 
 /* Undoes and runs again from the format step up: `fresh: trial`. */

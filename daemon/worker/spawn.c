@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The start of a program; see spawn.h.  Between clone(2) and execve(2) the child shares the worker's memory while
- * the worker stands still, so it allocates nothing and calls the kernel directly: libc's setresuid(3) would signal all threads
- * of "the process" (nptl(7)), and the credentials are to change in the child alone.
+ * the worker stands still, so it allocates nothing and calls the kernel directly: libc's setresuid(3) would signal
+ * all threads of "the process" (nptl(7)), and the credentials are to change in the child alone.
  */
 #include "daemon/worker/spawn.h"
 
@@ -131,7 +131,8 @@ static void signals_reset(void)
 	static const uint64_t defaults[8]; /* the kernel's struct sigaction, all zero: SIG_DFL */
 	sigset_t none;
 
-	/* Handlers end at execve, ignored signals would stay ignored (execve(2)): also 32 and 33, which libc does not touch. */
+	/* Handlers end at execve, ignored signals would stay ignored (execve(2)): also 32 and 33, which libc does not
+	 * touch. */
 	for (int signal = 1; signal <= 64; signal++)
 		syscall(SYS_rt_sigaction, signal, defaults, NULL, sizeof(uint64_t));
 	sigemptyset(&none);

@@ -14,8 +14,8 @@ struct spawned {
 	int64_t started_ns; /* CLOCK_MONOTONIC just before execve */
 };
 
-/* out_fd, err_fd: the program's standard output and error, borrowed.  Returns once the program is in execve or could not be.
- * Fails with ERR_INFEASIBLE (no such program), ERR_TOOL (there is one, and it is no executable), ERR_SYSTEM. */
+/* out_fd, err_fd: the program's standard output and error, borrowed.  Returns once the program is in execve or could
+ * not be. Fails with ERR_INFEASIBLE (no such program), ERR_TOOL (there is one, and it is no executable), ERR_SYSTEM. */
 int spawn_program(const struct tool_identity *as, const struct tool *tool, int out_fd, int err_fd, struct spawned *ret,
                   struct err *e);
 

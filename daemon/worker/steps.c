@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * THE step table.  Each pair stands beside what it handles (steps.h); runner.c walks it.  Adding a step: a row here, its
- * place in enum step_id (schema/model.h), and the axes that name it (schema/axis_table.c).
+ * THE step table.  Each pair stands beside what it handles (steps.h); runner.c walks it.  Adding a step: a row here,
+ * its place in enum step_id (schema/model.h), and the axes that name it (schema/axis_table.c).
  */
 #include "daemon/worker/steps.h"
 

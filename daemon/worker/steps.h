@@ -43,15 +43,16 @@ int settings_verify(struct worker *w, const char *when, struct err *e);
 /* Like it, for after a trial: stores nothing; ret_changed gets "readahead: 131072 became 4096" or stays empty. */
 int settings_changed(struct worker *w, struct text *ret_changed, struct err *e);
 
-/* Replays the pending entries of the journal, newest first; every entry is tried; those of another boot that name kernel
- * state are dropped.  The first failure is returned after all were tried (undo.c). */
+/* Replays the pending entries of the journal, newest first; every entry is tried; those of another boot that name
+ * kernel state are dropped.  The first failure is returned after all were tried (undo.c). */
 int undo_replay(struct worker *w, struct err *e);
 /* Commits an original value before its first change. */
 int undo_save(struct worker *w, enum step_id step, const char *kind, const char *object, const char *original, struct err *e);
 
 /* What undo_replay does with one entry, by its kind; each lives beside the code that saves such entries and may be
  * repeated.  An entry whose object is gone, or whose device is another one by now, is no failure: ret_dropped gets the
- * reason then (a static or arena string), else NULL.  Entries of a kind that is_kernel_state are void after a reboot. */
+ * reason then (a static or arena string), else NULL.  Entries of a kind that is_kernel_state are void after a reboot.
+ *  */
 extern const char undo_later[]; /* as ret_dropped: cannot be done just now (the device is away); stays pending, is no failure */
 struct undo_kind {
 	const char *name;     /* undo.kind: "sysfs" "sysctl" "image" "filesystem" "cgroup" */
@@ -63,8 +64,8 @@ int image_put_back(struct worker *w, const struct undo_entry *u, const char **re
 int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
 int cgroup_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
 
-/* Before each trial: syncfs of the target and drop_caches (unless warm), then waits until the machine is quiet (settle.c).
- * ret_note: what it still found going on when the limit passed, else empty. */
+/* Before each trial: syncfs of the target and drop_caches (unless warm), then waits until the machine is quiet
+ * (settle.c). ret_note: what it still found going on when the limit passed, else empty. */
 int caches_drop(struct worker *w, struct err *e);
 int settle_wait(struct worker *w, struct text *ret_note, struct err *e);
 

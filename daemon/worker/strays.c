@@ -189,7 +189,7 @@ int strays_end(struct err *e)
 		if (rc < 0 || processes_kill(&all, &last) == 0)
 			break;
 		if (clock_ns() > deadline_ns) {
-			err_set(e, ERR_TIMEOUT, "process %d ('%s') does not end, not even killed", (int)last.pid, last.name);
+			err_set(e, ERR_DEVICE_LOST, "process %d ('%s') does not end, not even killed", (int)last.pid, last.name);
 			rc = err_hint(e, "it probably waits for a device that does not answer");
 			break;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What tools leave behind: processes that called setsid(2), forked twice, or were simply not waited for.  The worker is the
- * init of its PID namespace, so all of them are its to find and to end.
+ * What tools leave behind: processes that called setsid(2), forked twice, or were simply not waited for.  The worker
+ * is the init of its PID namespace, so all of them are its to find and to end.
  */
 #ifndef IOSWEEP_STRAYS_H
 #define IOSWEEP_STRAYS_H
@@ -12,14 +12,14 @@
 
 #include "schema/base/err.h"
 
-/* Processes that stay, with all their descendants: servers, and the worker's own helper.  is_hidden: a child without exit
- * signal, which only __WALL waits for (the helper). */
+/* Processes that stay, with all their descendants: servers, and the worker's own helper.  is_hidden: a child without
+ * exit signal, which only __WALL waits for (the helper). */
 void strays_spare(pid_t pid, bool is_hidden);
 void strays_spare_no_more(pid_t pid);
 
-/* Kills every other process of the namespace and waits until they are gone.  ERR_TIMEOUT, naming one, if a process does not
- * end within STRAYS_WAIT_NS (it waits for a device).  Nothing to find costs one system call.  Does nothing
- * outside of a PID namespace of the worker's own. */
+/* Kills every other process of the namespace and waits until they are gone.  ERR_DEVICE_LOST, naming one, if a
+ * process does not end within STRAYS_WAIT_NS (it waits for a device).  Nothing to find costs one system call.  Does
+ * nothing outside of a PID namespace of the worker's own. */
 #define STRAYS_WAIT_NS (30 * INT64_C(1000000000))
 int strays_end(struct err *e);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One output pipe of a program: what it prints is kept up to a bound, its beginning and its end, since results stand at either;
- * the rest is read, counted and dropped, so that a flood never blocks the program nor fills the memory.
+ * One output pipe of a program: what it prints is kept up to a bound, its beginning and its end, since results stand
+ * at either; the rest is read, counted and dropped, so that a flood never blocks the program nor fills the memory.
  */
 #ifndef IOSWEEP_STREAM_H
 #define IOSWEEP_STREAM_H

@@ -161,7 +161,7 @@ static int bench_end(struct visit *v, struct bench *b, struct err *e)
 {
 	struct err why = { 0 };
 
-	if (bench_close(b, &why) == 0)
+	if (bench_close(b, false, &why) == 0)
 		return 0;
 	if (is_end_of_sweep(&why)) {
 		*e = why;
@@ -230,7 +230,7 @@ static int workload_run(struct visit *v, size_t workload, struct err *e)
 	if (rc < 0) {
 		struct err ignored;
 
-		bench_close(&b, &ignored); /* the first failure is the one to tell; what is left goes with the filesystem */
+		bench_close(&b, true, &ignored); /* the first failure is the one to tell; what is left goes with the filesystem */
 		return -1;
 	}
 	return bench_end(v, &b, e);

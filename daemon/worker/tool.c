@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running programs to their end; see tool.h.  One poll(2) watches every program's pidfd and both its outputs, the cancel
- * descriptor and the deadline.  How a program is started is in spawn.c, what it leaves behind is ended by strays.c.
+ * Running programs to their end; see tool.h.  One poll(2) watches every program's pidfd and both its outputs, the
+ * cancel descriptor and the deadline.  How a program is started is in spawn.c, what it leaves behind is ended by
+ * strays.c.
  */
 #include "daemon/worker/tool.h"
 
@@ -247,7 +248,8 @@ static void run_done(struct run *r)
 	for (size_t i = 0; i < r->n; i++) {
 		struct running *p = &r->at[i];
 
-		/* What had been printed when the last writer ended; a stray that was killed just now may have been one. */
+		/* What had been printed when the last writer ended; a stray that was killed just now may have been
+		 * one. */
 		stream_drain(&p->out);
 		stream_drain(&p->err);
 		r->ends[i].out_bytes = p->out.bytes;
@@ -271,7 +273,8 @@ static int run_verdict(const struct run *r, struct err *e)
 	if (r->phase == RUN_GIVEN_UP) {
 		for (size_t i = 0; i < r->n; i++)
 			if (r->at[i].at.pid > 0)
-				err_set(e, ERR_TIMEOUT, "'%s' (process %d) does not end, not even killed", name, (int)r->at[i].at.pid);
+				err_set(e, ERR_DEVICE_LOST, "'%s' (process %d) does not end, not even killed", name,
+				        (int)r->at[i].at.pid);
 		return err_hint(e, "it probably waits for a device that does not answer");
 	}
 	if (r->why == ERR_CANCELLED)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs programs: vfork, raw credential calls, execve; watched through pidfds in one poll(2) together with the cancel
- * descriptor and the deadline.  Output is kept up to a bound and counted beyond it.  Every tool gets the C locale, a clean
- * environment, no standard input, signals reset, no descriptor but 0-2.
+ * descriptor and the deadline.  Output is kept up to a bound and counted beyond it.  Every tool gets the C locale, a
+ * clean environment, no standard input, signals reset, no descriptor but 0-2.
  */
 #ifndef IOSWEEP_TOOL_H
 #define IOSWEEP_TOOL_H
@@ -63,7 +63,8 @@ void tool_end_done(struct tool_end *end);
 void tool_end_describe(const struct tool_end *end, const char *name, struct text *ret);
 
 /* Runs n programs at once (copies) and waits for all of them.  ret: n ends, valid also on failure as far as it got.
- * A program that exits with an error status is not a failure here: look at the end.  Fails with ERR_TIMEOUT, ERR_CANCELLED,
+ * A program that exits with an error status is not a failure here: look at the end.  Fails with ERR_TIMEOUT,
+ * ERR_CANCELLED, ERR_DEVICE_LOST (a program that cannot even be killed: it waits for a device),
  * ERR_INFEASIBLE (program not found: "needs 'iozone', which is not installed"), ERR_SYSTEM.  After it returns none of
  * the programs nor their descendants run (strays.h). */
 int tools_run(const struct tool_env *env, const struct tool_identity *as, const struct tool *tools, size_t n,

@@ -206,7 +206,8 @@ static const char *verdict_state(enum trial_verdict v)
 	return "failed";
 }
 
-/* What a tool's failure means depends on whether the target is still there: an unplugged disk answers with any errno. */
+/* What a tool's failure means depends on whether the target is still there: an unplugged disk answers with any errno.
+ *  */
 static bool is_end_of_sweep(struct trial *t, struct err *e)
 {
 	if (e->kind == ERR_CANCELLED || e->kind == ERR_DEVICE_LOST)

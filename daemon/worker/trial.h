@@ -15,8 +15,8 @@ struct trial_report {
 	const char *reason; /* arena of the cell; "" if ok */
 };
 
-/* Runs and records repetition `repetition` of an open bench.  is_followed: another trial begins at once, with which this
- * one's record shares a commit (record.h).  0 and a report, or -1 with what ends more than this
+/* Runs and records repetition `repetition` of an open bench.  is_followed: another trial begins at once, with which
+ * this one's record shares a commit (record.h).  0 and a report, or -1 with what ends more than this
  * trial: ERR_CANCELLED, ERR_DEVICE_LOST (the trial is then recorded as interrupted), and what the store fails with. */
 int trial_run(struct bench *b, int repetition, bool is_followed, int64_t environment_id, struct trial_report *ret,
               struct err *e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The undo journal from the worker's side: an original is committed before the first change, and after a crash what is
- * still pending is put back, newest first.  The steps' own undo functions finish their entries themselves; this is for what
- * a dead worker left, and the last look before a worker ends.
+ * still pending is put back, newest first.  The steps' own undo functions finish their entries themselves; this is
+ * for what a dead worker left, and the last look before a worker ends.
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of the journal that are not every step's business; undo_save, undo_replay and struct undo_kind are in steps.h.
+ * The parts of the journal that are not every step's business; undo_save, undo_replay and struct undo_kind are in
+ * steps.h.
  */
 #ifndef IOSWEEP_UNDO_H
 #define IOSWEEP_UNDO_H

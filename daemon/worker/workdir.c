@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Making and removing trees that a stranger filled; see workdir.h.  Every step down is openat(2) with O_NOFOLLOW on a
- * descriptor, so a rename in between changes nothing.  A tree deeper than DEPTH_MAX is taken apart by moving its lower parts
- * up, since each level holds a descriptor.
+ * descriptor, so a rename in between changes nothing.  A tree deeper than DEPTH_MAX is taken apart by moving its
+ * lower parts up, since each level holds a descriptor.
  */
 #include "daemon/worker/workdir.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The worker's life: namespaces, signals, what it needs to know of its sweep; then the sweep, the undoing of everything,
- * and one exit status that says how it ended.  Blocking code throughout; the daemon watches from outside.
+ * The worker's life: namespaces, signals, what it needs to know of its sweep; then the sweep, the undoing of
+ * everything, and one exit status that says how it ended.  Blocking code throughout; the daemon watches from outside.
  */
 #include "daemon/worker/worker.h"
 
@@ -42,8 +42,8 @@ static bool line_is_there(void)
 	return getpid() == 1 && fstat(WORKER_LINE_FD, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* One descriptor that becomes readable, and stays so, when the worker is to end: a signal waits, or the daemon's end of the
- * line is closed.  (An epoll descriptor can itself be polled: epoll(7).) */
+/* One descriptor that becomes readable, and stays so, when the worker is to end: a signal waits, or the daemon's end
+ * of the line is closed.  (An epoll descriptor can itself be polled: epoll(7).) */
 static int cancel_fd_make(int line_fd, struct err *e)
 {
 	struct epoll_event told = { .events = EPOLLIN }, hangup = { .events = EPOLLRDHUP };
@@ -83,7 +83,8 @@ static int worker_isolate(struct worker *w, struct err *e)
 	if (w->line_fd < 0 && namespace_clone_by_hand(e) < 0)
 		return -1;
 	signals_block();
-	/* A tool between vfork and execve shares this memory as the submitter: nobody of that user may look in.  ptrace(2) */
+	/* A tool between vfork and execve shares this memory as the submitter: nobody of that user may look in.
+	 * ptrace(2) */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (w->line_fd >= 0 && fcntl(w->line_fd, F_SETFD, FD_CLOEXEC) < 0)
 		return err_sys(e, errno, "prepare the line to the daemon");
@@ -347,13 +348,12 @@ static void worker_undo(struct worker *w, struct runner *r, struct ending *ret)
 
 	w->tools.cancel_fd = -1;
 	record_commit(w, NULL); /* of what led to the end; a part of it may be what failed */
-	if (strays_end(&e) < 0) {
-		ending_of_undo(&e, ret);
-		return;
-	}
-	rc = runner_down(r, &e);
-	if (rc == 0)
-		rc = undo_replay(w, &e);
+	/* All of it is tried, whatever fails; the first failure is told. */
+	rc = strays_end(&e);
+	if (runner_down(r, rc == 0 ? &e : NULL) < 0)
+		rc = -1;
+	if (undo_replay(w, rc == 0 ? &e : NULL) < 0)
+		rc = -1;
 	if (rc < 0 && !is_store_trouble(&e))
 		ending_of_undo(&e, ret);
 	else if (r->has_undo_failed && !is_store_trouble(&r->undo_error))
@@ -386,7 +386,8 @@ static int worker_run(struct worker *w)
 		ending_of_failure(w, &e, &end);
 	} else {
 		r.fresh = w->plan->fresh;
-		store_event(w->store, w->sweep_id, "started", NULL, "worker %d", 1);
+		store_event(w->store, w->sweep_id, w->sweep.cells_ended > 0 ? "resumed" : "started", NULL, "%lld of %lld cells to do",
+		            (long long)(w->sweep.cells - w->sweep.cells_ended), (long long)w->sweep.cells);
 		record_hint(w, "started", "%s", w->sweep.plan_name);
 		if (sweep_run(w, &r, &tally, &e) < 0)
 			ending_of_failure(w, &e, &end);

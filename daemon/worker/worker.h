@@ -27,8 +27,8 @@ enum {
 };
 
 /* Starts the role in new PID and mount namespaces by clone(2): returns the worker's pid and a pidfd.
- * line_fd: the worker's end of a socketpair; it becomes descriptor 3.  The worker writes one line an event (a hint only:
- * "read the store again") and takes EOF on it as the daemon's death: it then undoes and exits. */
+ * line_fd: the worker's end of a socketpair; it becomes descriptor 3.  The worker writes one line an event (a hint
+ * only: "read the store again") and takes EOF on it as the daemon's death: it then undoes and exits. */
 int worker_spawn(const char *program, const char *config_file, int64_t sweep_id, bool undo_only, int line_fd,
                  pid_t *ret_pid, int *ret_pidfd, struct err *e);
 

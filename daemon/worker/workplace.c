@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work directories from the worker's side; see workplace.h.  The worker itself neither makes nor removes anything in there:
- * the helper does, or after a crash a child that becomes the submitter first.
+ * Work directories from the worker's side; see workplace.h.  The worker itself neither makes nor removes anything in
+ * there: the helper does, or after a crash a child that becomes the submitter first.
  */
 #include "daemon/worker/workplace.h"
 

@@ -9,7 +9,8 @@
 
 #define WORKPLACE_PATH 128
 
-/* Where it is, as the tools see it: "/target/iosweep-12", or below /tmp for raw workloads on a device without filesystem. */
+/* Where it is, as the tools see it: "/target/iosweep-12", or below /tmp for raw workloads on a device without
+ * filesystem. */
 void workplace_path(const struct worker *w, char ret[WORKPLACE_PATH]);
 
 /* Makes it anew, empty.  On a directory target the journal knows of it first. */

@@ -117,7 +117,7 @@ static void a_directory_that_is_missing_is_named(void **state)
 
 	(void)state;
 	assert_int_equal(tool_run(&env, &root, &tool, &end, &e), -1);
-	assert_string_equal(e.text, "start 'true': chdir to /nowhere/at/all: No such file or directory");
+	assert_string_equal(e.text, "start 'true': chdir to '/nowhere/at/all': No such file or directory");
 	tool_end_done(&end);
 }
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What makes a good trial doubtful, from counters alone; and the frames that the helper's answers come in.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "daemon/worker/flags.h"
+#include "daemon/worker/frame.h"
+
+#define MIB INT64_C(1048576)
+
+static struct io_count count_of(int64_t read, int64_t written, int64_t disk_read)
+{
+	return (struct io_count){ true, { read, written }, { disk_read, written } };
+}
+
+static void nothing_is_flagged_on_a_quiet_device(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct trial_io io = { count_of(0, 0, 0), count_of(0, 4096, 0), count_of(512 * MIB, 4096, 512 * MIB), 512 * MIB, false };
+	struct measured m = { .name = "throughput", .unit = "B/s", .value = 512e6 };
+	struct flags f = { 0 };
+
+	(void)state;
+	flags_foreign(&f, a, &io);
+	flags_cached(&f, a, &io, true, &m, 1, 1000000000);
+	assert_int_equal(f.n, 0);
+}
+
+static void bytes_that_move_while_nothing_of_ours_runs_disturb(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct trial_io io = { count_of(0, 0, 0), count_of(2 * MIB, MIB, 2 * MIB), count_of(2 * MIB, MIB, 2 * MIB), 0, false };
+	struct flags f = { 0 };
+
+	(void)state;
+	flags_foreign(&f, a, &io);
+	assert_int_equal(f.n, 1);
+	assert_string_equal(f.at[0].flag, "disturbed");
+	assert_string_equal(f.at[0].reason, "3MiB moved on the target while nothing of ours ran");
+}
+
+static void io_on_the_rest_of_the_disk_disturbs_a_partition(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct trial_io io = { count_of(0, 0, 0), count_of(0, 0, 0), count_of(100 * MIB, 0, 120 * MIB), 100 * MIB, false };
+	struct flags f = { 0 };
+
+	(void)state;
+	flags_foreign(&f, a, &io);
+	assert_string_equal(f.at[0].reason, "20MiB moved on the rest of the disk");
+}
+
+static void reads_that_no_tool_of_ours_made_disturb(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct trial_io io = { count_of(0, 0, 0), count_of(0, 0, 0), count_of(400 * MIB, 0, 400 * MIB), 100 * MIB, false };
+	struct flags f = { 0 };
+
+	(void)state;
+	flags_foreign(&f, a, &io);
+	assert_string_equal(f.at[0].reason, "400MiB were read from the target, 100MiB of them by our tools");
+	io.is_shared = true; /* a directory: the device serves others by right */
+	f.n = 0;
+	flags_foreign(&f, a, &io);
+	assert_int_equal(f.n, 0);
+}
+
+static void a_read_that_the_device_did_not_see_is_cached(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct trial_io io = { count_of(0, 0, 0), count_of(0, 0, 0), count_of(MIB, 0, MIB), MIB, false };
+	struct measured m[] = { { .name = "cpu", .unit = "%", .value = 1e12 },
+		                { .name = "throughput", .unit = "B/s", .value = 64.0 * 1048576 } };
+	struct flags f = { 0 };
+
+	(void)state;
+	flags_cached(&f, a, &io, true, m, 2, 1000000000);
+	assert_int_equal(f.n, 1);
+	assert_string_equal(f.at[0].flag, "cached");
+	assert_string_equal(f.at[0].reason, "the device moved 1MiB for about 64MiB read");
+	f.n = 0;
+	flags_cached(&f, a, &io, false, m, 2, 1000000000); /* a write workload is not asked */
+	assert_int_equal(f.n, 0);
+}
+
+static void one_flag_collects_all_its_reasons(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct flags f = { 0 };
+
+	(void)state;
+	flag_add(&f, a, "disturbed", "a %d", 1);
+	flag_add(&f, a, "suspect", "b");
+	flag_add(&f, a, "disturbed", "c");
+	assert_int_equal(f.n, 2);
+	assert_string_equal(f.at[0].reason, "a 1; c");
+}
+
+static void the_stat_file_counts_in_sectors_of_512_bytes(void **state)
+{
+	struct io_bytes b;
+
+	(void)state;
+	assert_true(iostat_parse("  331412   146031 19163665   102000  88 9 2048 7 0 1 2\n", &b));
+	assert_int_equal(b.read, INT64_C(19163665) * 512);
+	assert_int_equal(b.written, 2048 * 512);
+	assert_false(iostat_parse("nothing of the kind", &b));
+}
+
+static void frames_carry_numbers_and_strings_through_a_socket(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_TEXT struct text out = { 0 }, in = { 0 };
+	struct frame_reader r;
+	struct err e = { 0 };
+	int ends[2];
+	size_t n;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	frame_add_number(&out, -5);
+	frame_add_real(&out, 0.25);
+	frame_add_bytes(&out, "a\0b", 3);
+	frame_add_string(&out, "end");
+	assert_int_equal(frame_send(ends[0], &out, clock_ns() + 1000000000, &e), 0);
+	assert_int_equal(frame_receive(ends[1], clock_ns() + 1000000000, &in, &e), 0);
+	r = (struct frame_reader){ .at = in.s, .left = in.n };
+	assert_int_equal(frame_number(&r), -5);
+	assert_true(frame_real(&r) == 0.25);
+	assert_memory_equal(frame_bytes(&r, &n), "a\0b", 3);
+	assert_int_equal(n, 3);
+	assert_string_equal(frame_string(&r, a), "end");
+	assert_false(r.is_bad);
+	assert_int_equal(frame_number(&r), 0); /* past the end */
+	assert_true(r.is_bad);
+	assert_int_equal(frame_receive(ends[1], clock_ns() + 20000000, &in, &e), -1);
+	assert_int_equal(e.kind, ERR_TIMEOUT);
+	close(ends[0]);
+	assert_int_equal(frame_receive(ends[1], clock_ns() + 1000000000, &in, &e), -1);
+	assert_int_equal(e.kind, ERR_UNREACHABLE);
+	close(ends[1]);
+}
+
+static void a_length_beyond_the_frame_is_bad_and_not_followed(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_TEXT struct text t = { 0 };
+	struct frame_reader r;
+
+	(void)state;
+	frame_add_number(&t, INT64_C(1) << 40);
+	text_add(&t, "short");
+	r = (struct frame_reader){ .at = t.s, .left = t.n };
+	assert_string_equal(frame_string(&r, a), "");
+	assert_true(r.is_bad);
+	r = (struct frame_reader){ .at = t.s, .left = t.n };
+	assert_int_equal(frame_count(&r, 8), 0);
+	assert_true(r.is_bad);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_flagged_on_a_quiet_device),
+		cmocka_unit_test(bytes_that_move_while_nothing_of_ours_runs_disturb),
+		cmocka_unit_test(io_on_the_rest_of_the_disk_disturbs_a_partition),
+		cmocka_unit_test(reads_that_no_tool_of_ours_made_disturb),
+		cmocka_unit_test(a_read_that_the_device_did_not_see_is_cached),
+		cmocka_unit_test(one_flag_collects_all_its_reasons),
+		cmocka_unit_test(the_stat_file_counts_in_sectors_of_512_bytes),
+		cmocka_unit_test(frames_carry_numbers_and_strings_through_a_socket),
+		cmocka_unit_test(a_length_beyond_the_frame_is_bad_and_not_followed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
