@@ -70,6 +70,22 @@ said() { grep -qxF "$1" "$W/share/out" || { cat "$W/share/out" "$W/console"; fal
 	said "exposure $(sed -n 's/^# systemd-analyze security.*exposure level \([0-9.]*\) .*/\1/p' "$ROOT/contrib/systemd/iosweepd.service")"
 }
 
+@test "the sandbox holds: nothing but the state directory and what is offered can be written" {
+	said "etc: touch: cannot touch '/etc/written': Read-only file system"
+	said "usr: touch: cannot touch '/usr/written': Read-only file system"
+	said 'state directory: written'
+}
+
+@test "systemd finds nothing wrong with the unit" {
+	said 'verify: 0'
+}
+
+@test "a daemon that stands still is restarted by the watchdog, one that is idle is not" {
+	said 'watchdog while idle: 0 restarts'
+	said 'watchdog: 1 restart, running'
+	said 'watchdog: 1'
+}
+
 @test "the journal has the priorities" {
 	said 'notices: 1'
 }

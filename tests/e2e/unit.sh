@@ -1,5 +1,7 @@
 #!/bin/bash
 # Runs inside the container of unit.bats, and prints what it looks at.
+# The kernel may hand out a loop device that was not there when the container began.
+for n in {0..127}; do [ -b "/dev/loop$n" ] || mknod "/dev/loop$n" b 7 "$n"; done
 tar -C / -xf /run/share/install.tar
 systemd-sysusers "$(find / -xdev -path '*/sysusers.d/iosweep.conf' -print -quit)"
 mkdir -p /var/lib/iosweep-scratch /etc/systemd/system/iosweepd.service.d
@@ -64,5 +66,28 @@ await cancelled
 echo "after cancel: $(state)"
 echo "exposure $(systemd-analyze security --no-pager iosweepd | sed -n 's/.*Overall exposure level for [^:]*: \([0-9.]*\) .*/\1/p')"
 echo "notices: $(journalctl -u iosweepd -p 5..5 -o cat --no-pager | grep -c 'signal 15: stopping')"
+echo "verify: $(systemd-analyze verify iosweepd.service 2>&1 | grep -c iosweepd)"
+pid=$(systemctl show -p MainPID --value iosweepd)
+echo "etc: $(nsenter -t "$pid" -m touch /etc/written 2>&1)"
+echo "usr: $(nsenter -t "$pid" -m touch /usr/written 2>&1)"
+nsenter -t "$pid" -m touch /var/lib/iosweep/written && rm /var/lib/iosweep/written && echo 'state directory: written'
+
+# A daemon that stands still is noticed by the watchdog, here after 2 s, and a sweep that ran goes on.
+printf '[Service]\nWatchdogSec=2s\n' >/etc/systemd/system/iosweepd.service.d/watchdog.conf
+systemctl daemon-reload
+systemctl restart iosweepd
+systemctl show -p NRestarts iosweepd
+sleep 5
+echo "watchdog while idle: $(systemctl show -p NRestarts --value iosweepd) restarts"
+iosweep submit /tmp/nap.yaml
+await running
+kill -STOP "$(systemctl show -p MainPID --value iosweepd)"
+for ((i = 0; i < 150; i++)); do [ "$(systemctl show -p NRestarts --value iosweepd)" = 0 ] || break; sleep 0.1; done
+sleep 1
+await running
+echo "watchdog: $(systemctl show -p NRestarts --value iosweepd) restart, $(state)"
+echo "watchdog: $(journalctl -u iosweepd -o cat --no-pager | grep -c 'Watchdog timeout')"
+iosweep cancel last
+await cancelled
 systemctl stop iosweepd
 journalctl -u iosweepd -o short-monotonic --no-pager
