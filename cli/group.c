@@ -108,7 +108,7 @@ static void group_row(const struct grouping *g, const struct dataset_result *con
 {
 	AUTO_FREE double *v = xcalloc(n, sizeof(*v));
 	const struct dataset_series *s = &g->d->series[r[0]->series];
-	double made[ARRAY_SIZE(aggregates)], min = r[0]->value, max = r[0]->value;
+	double made[ARRAY_SIZE(aggregates)], min = r[0]->value, max = min;
 	char buf[2 * SIZE_TEXT];
 	size_t column = 2 + g->n_keys;
 

@@ -105,7 +105,7 @@ static double stratum_variance(const struct stratum *s)
 static void stratum_enumerate(const struct stratum *s, double *ret)
 {
 	double total = 0;
-	int chosen[TRIALS_MAX];
+	int chosen[TRIALS_MAX] = { 0 };
 	size_t n = 0;
 
 	for (int i = 0; i < s->n; i++)

@@ -123,26 +123,44 @@ static bool helper_is_dead(const struct helper *h)
 	return waitid(P_PID, (id_t)h->pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 || info.si_pid != 0;
 }
 
+/* A tool that kills all it can reach (kill -1) may hit the helper just before the question: dead this soon, it was not the
+ * question that killed it. */
+#define AT_ONCE_NS INT64_C(50000000)
+
+/* One question to a helper that is alive, as far as one can see: 0, or -1 with own and how it ended. */
+static int helper_exchange(struct helper *h, int64_t deadline_ns, int *ret_status, struct err *own, struct err *e)
+{
+	if (h->pid != 0 && helper_is_dead(h))
+		helper_bury(h, false, ret_status);
+	if (h->pid == 0 && helper_launch(h, e) < 0)
+		return -1;
+	if (frame_send(h->fd, &h->frame, deadline_ns, own) == 0 && frame_receive(h->fd, deadline_ns, &h->answer, own) == 0)
+		return 0;
+	helper_bury(h, true, ret_status);
+	return -1;
+}
+
 /* Sends h->frame and reads the answer: 0 and a reader behind its status word, or the error that it carries. */
 static int helper_ask(struct helper *h, const char *what, int64_t limit_ns, struct frame_reader *ret, struct err *e)
 {
-	int64_t deadline_ns = clock_ns() + limit_ns;
+	int64_t start_ns = clock_ns();
 	AUTO_ARENA struct arena *a = NULL;
 	struct frame_reader r;
 	struct err own = { 0 };
 	int status = 0;
+	int rc = helper_exchange(h, start_ns + limit_ns, &status, &own, e);
 
-	if (h->pid != 0 && helper_is_dead(h))
-		helper_bury(h, false, &status);
-	if (h->pid == 0 && helper_launch(h, e) < 0)
-		return -1;
-	if (frame_send(h->fd, &h->frame, deadline_ns, &own) < 0 || frame_receive(h->fd, deadline_ns, &h->answer, &own) < 0) {
-		helper_bury(h, true, &status);
-		if (own.kind == ERR_TIMEOUT)
-			return err_set(e, ERR_TOOL, "%s: did not end in time", what);
+	if (rc < 0 && own.kind != ERR_NONE && own.kind != ERR_TIMEOUT && clock_ns() - start_ns < AT_ONCE_NS) {
+		own.kind = ERR_NONE;
+		rc = helper_exchange(h, start_ns + limit_ns, &status, &own, e);
+	}
+	if (rc < 0 && own.kind == ERR_NONE)
+		return -1; /* it could not be started; e says why */
+	if (rc < 0 && own.kind == ERR_TIMEOUT)
+		return err_set(e, ERR_TOOL, "%s: did not end in time", what);
+	if (rc < 0)
 		return err_set(e, ERR_TOOL, "%s: its process was killed by signal %d (%s)", what, WTERMSIG(status),
 		               strsignal(WTERMSIG(status)));
-	}
 	r = (struct frame_reader){ .at = h->answer.s, .left = h->answer.n };
 	status = (int)frame_number(&r);
 	if (status != ERR_NONE) {
