@@ -1,4 +1,9 @@
-# The lab: what needs a disk that fails, a machine of its own, or hours.  See tests/lab/README.
+# The lab: what needs a kernel of its own, or hours.
+
+check-vm: all ## scenarios in a virtual machine (QEMU, no KVM): unplug, reboot, md, LVM, dm, clock; VM=guard selects
+	$(Q)tests/lab/checkvm $(B) $(VM)
+
+check-all: check check-vm ## everything but the hours of make soak
 
 soak: all ## hours: power cuts by the hundred (IOSWEEP_POWERCUTS=500, IOSWEEP_SEED=time)
 	$(Q)$(MAKE) --no-print-directory TESTING=1 all

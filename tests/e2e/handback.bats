@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# Hand-back: `iosweep stop --now` ends what runs and proves that all is as before; `iosweep restore` does so after a kill.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+	need_root
+	daemon_setup
+	device_make disk 200MiB
+	BEFORE=$(machine_state "$DEVICE")
+	daemon_start
+	cat >"$HOME_DIR/plan.yaml" <<-END
+	plan: handback
+	target: {device: disk, erase: yes}
+	matrix: {filesystem: ext4, readahead: 2MiB, scheduler: bfq, queue.nr_requests: 32}
+	workloads:
+	  - command: {as: nap, warm: yes, run: [[sleep, '600']], metrics: {time: {value: ":elapsed", unit: s, better: lower}}}
+	trials: 1
+	settle: 0
+	END
+	iosweep submit "$HOME_DIR/plan.yaml"
+	wait_for 30 trial_runs
+}
+
+teardown() { daemon_teardown; }
+
+trial_runs() { [ "$(query "SELECT count(*) FROM trial WHERE state = 'running'")" -gt 0 ]; }
+as_before() { [ "$(machine_state "$DEVICE")" = "$BEFORE" ] || { diff <(echo "$BEFORE") <(machine_state "$DEVICE"); false; }; }
+
+@test "stop --now hands the machine back in under 2 s, with a table that proves it" {
+	[ "$(machine_state "$DEVICE")" != "$BEFORE" ]
+	local began=${EPOCHREALTIME/./}
+	run --separate-stderr iosweep stop --now --csv
+	local took_ms=$(((${EPOCHREALTIME/./} - began) / 1000))
+	echo "$output" "$stderr" "took $took_ms ms"
+	[ "$status" -eq 0 ]
+	[ "$took_ms" -lt 2000 ]
+	as_before
+	! grep -q "$DEVICE" /proc/self/mountinfo
+	[ "$(grep -c ',restored' <<<"$output")" -ge 3 ]
+	! grep -q 'NOT RESTORED' <<<"$output"
+	grep -q "/sys/block/${DEVICE#/dev/}/queue/nr_requests,[0-9]*,32,[0-9]*,restored" <<<"$output"
+	[ "$(sweep_state)" = paused ]
+	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
+	iosweep resume last # and it can go on
+	wait_for 30 trial_runs
+}
+
+@test "restore lists under --dry-run what a killed daemon left changed, and puts it back" {
+	local worker
+	worker=$(pgrep -P "$DAEMON" | tr '\n' ' ')
+	# shellcheck disable=SC2086 # a list of numbers
+	kill -KILL "$DAEMON" $worker
+	wait "$DAEMON" || true
+	[ "$(machine_state "$DEVICE")" != "$BEFORE" ]
+	run sqlite3 -readonly "$IOSWEEP_DB" "SELECT count(*) FROM undo WHERE state = 'pending' AND kind = 'sysfs'"
+	[ "$output" -ge 3 ]
+	daemon_start # puts it back by itself, before anything else
+	wait_for 20 trial_runs
+	iosweep stop --now
+	run iosweep restore --dry-run
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run iosweep restore
+	[ "$status" -eq 0 ]
+	grep -q 'nothing is left to put back' <<<"$output"
+	as_before
+}
