@@ -38,6 +38,8 @@ struct reader {
 };
 
 static int filter_vfault(const char *text, int column, struct err *e, const char *fmt, va_list ap)
+	__attribute__((format(printf, 4, 0)));
+static int filter_vfault(const char *text, int column, struct err *e, const char *fmt, va_list ap)
 {
 	AUTO_FREE char *what = xvasprintf(fmt, ap);
 

@@ -13,9 +13,9 @@
 
 #define MACHINE_ID_DIGITS 32
 
-static void uuid_from_machine_id(const char *digits, uint8_t ret[16])
+static void uuid_from_machine_id(const char *digits, const char *name, uint8_t ret[16])
 {
-	AUTO_FREE char *salted = xasprintf("iosweep host %s", digits);
+	AUTO_FREE char *salted = xasprintf("iosweep host %s %s", digits, name);
 	uint8_t digest[DIGEST_SIZE];
 
 	digest_of(salted, strlen(salted), digest);
@@ -24,41 +24,50 @@ static void uuid_from_machine_id(const char *digits, uint8_t ret[16])
 	ret[8] = (uint8_t)((ret[8] & 0x3f) | 0x80);
 }
 
-static int uuid_kept(const char *state_dir, uint8_t ret[16], struct err *e)
+/* 1: the kept one was read; 0: there is none; -1. */
+static int uuid_read(const char *path, uint8_t ret[16], struct err *e)
 {
-	AUTO_FREE char *path = xasprintf("%s/host-id", state_dir);
 	AUTO_TEXT struct text t = { 0 };
-	AUTO_CLOSE int fd = -1;
+
+	if (file_read(AT_FDCWD, path, 64, &t, NULL) < 0 || t.n < UUID_TEXT - 1)
+		return 0;
+	t.s[UUID_TEXT - 1] = '\0';
+	return uuid_parse(t.s, ret) == 0 ? 1 : err_set(e, ERR_SYSTEM, "'%s' holds no UUID", path);
+}
+
+static int uuid_keep(const char *path, const uint8_t uuid[16], struct err *e)
+{
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	char digits[UUID_TEXT];
 
-	if (file_read(AT_FDCWD, path, 64, &t, NULL) == 0 && t.n >= UUID_TEXT - 1) {
-		t.s[UUID_TEXT - 1] = '\0';
-		if (uuid_parse(t.s, ret) == 0)
-			return 0;
-		return err_set(e, ERR_SYSTEM, "'%s' holds no UUID", path);
-	}
-	uuid_make(ret);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return err_sys(e, errno, "make '%s'", path);
-	if (write(fd, uuid_format(ret, digits), UUID_TEXT - 1) < 0 || write(fd, "\n", 1) < 0 || fsync(fd) < 0)
+	if (write(fd, uuid_format(uuid, digits), UUID_TEXT - 1) < 0 || write(fd, "\n", 1) < 0 || fsync(fd) < 0)
 		return err_sys(e, errno, "write '%s'", path);
 	return 0;
 }
 
 int host_identity(const char *state_dir, uint8_t ret_uuid[16], char **ret_name, struct err *e)
 {
+	AUTO_FREE char *path = xasprintf("%s/host-id", state_dir);
 	AUTO_TEXT struct text t = { 0 };
 	struct utsname u;
+	int kept = uuid_read(path, ret_uuid, e);
 
-	if (file_read(AT_FDCWD, "/etc/machine-id", 256, &t, NULL) == 0 &&
-	    strspn(text_str(&t), "0123456789abcdef") == MACHINE_ID_DIGITS) {
-		t.s[MACHINE_ID_DIGITS] = '\0';
-		uuid_from_machine_id(t.s, ret_uuid);
-	} else if (uuid_kept(state_dir, ret_uuid, e) < 0) {
+	if (kept < 0)
 		return -1;
-	}
 	uname(&u); /* fails only on a bad pointer */
+	if (kept == 0) {
+		if (file_read(AT_FDCWD, "/etc/machine-id", 256, &t, NULL) == 0 &&
+		    strspn(text_str(&t), "0123456789abcdef") == MACHINE_ID_DIGITS) {
+			t.s[MACHINE_ID_DIGITS] = '\0';
+			uuid_from_machine_id(t.s, u.nodename, ret_uuid);
+		} else {
+			uuid_make(ret_uuid);
+		}
+		if (uuid_keep(path, ret_uuid, e) < 0)
+			return -1;
+	}
 	*ret_name = xstrdup(u.nodename);
 	return 0;
 }

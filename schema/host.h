@@ -9,8 +9,9 @@
 
 #include "schema/base/err.h"
 
-/* ret_uuid: made of /etc/machine-id by a hash, since that id itself should not be shown to others (machine-id(5)); on a
- * host without one (a container image), a random one kept in STATE/host-id.  ret_name: uname(2) nodename, owned. */
+/* ret_uuid: kept in STATE/host-id, so that it survives a new name.  Made when there is none: of /etc/machine-id and the name of that
+ * day by a hash, since that id itself should not be shown to others (machine-id(5)) and copies of an image often share it; at
+ * random on a host without one.  ret_name: uname(2) nodename, owned. */
 int host_identity(const char *state_dir, uint8_t ret_uuid[16], char **ret_name, struct err *e);
 
 #endif

@@ -369,7 +369,10 @@ int store_open(const char *path, enum store_mode mode, struct store **ret, struc
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
-	s->path = xstrdup(path);
+	/* SQLite follows a symbolic link and puts its log beside the file itself: that is where to look for one. */
+	s->path = realpath(path, NULL);
+	if (s->path == NULL)
+		s->path = xstrdup(path);
 	s->mode = mode;
 	if ((mode == STORE_WRITE ? writer_open(s, e) : reader_open(s, e)) < 0) {
 		store_close(s);
