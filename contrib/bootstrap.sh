@@ -32,6 +32,7 @@ gnuplot-nox      # iosweep plot
 "
 test="
 libcmocka-dev bats sqlite3 procps jq
+systemd systemd-container  # the unit, in a container
 nbdkit libnbd-bin fuse3  # the fault disk: power cuts, I/O errors, hanging devices
 openssh-server openssh-client iproute2  # two hosts in network namespaces
 mandoc           # the manuals are tested
@@ -40,7 +41,8 @@ lint="
 clang clang-tidy cppcheck pmccabe shellcheck mandoc libclang-rt-14-dev valgrind gdb strace
 "
 lab="
-systemd systemd-container udev mmdebstrap qemu-system-x86 cpio kmod mdadm lvm2 dmsetup parallel task-spooler
+qemu-system-x86 cpio kmod udev mdadm lvm2 dmsetup  # the virtual machine; its kernel is only downloaded
+parallel task-spooler  # what the benchmark compares with
 "
 
 wanted="$build$run$test"
