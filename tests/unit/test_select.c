@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Filters against a real store, and what they select as dataset and as query.
+ */
+#include "store_fixture.h"
+
+#include "schema/store_select.h"
+
+/* One more sweep on a host of its own: a cell whose readahead was left at the default, found to be `effective`. */
+static void default_sweep(struct fixture *f, uint8_t seed, const char *host, const char *effective, double throughput)
+{
+	const uint8_t uuid[16] = { seed };
+	struct cell c = fixture_cell(0, "xfs", KERNEL_DEFAULT);
+	enum cell_state before;
+	int64_t cell;
+
+	OK(store_host(f->s, uuid, host, &f->host, &f->e));
+	f->sweep = fixture_submit(f, 0);
+	OK(store_cell_begin(f->s, f->sweep, &c, &cell, &before, &f->e));
+	OK(store_cell_effective(f->s, cell, "readahead", effective, "confirmed", &f->e));
+	for (int r = 1; r <= 3; r++)
+		fixture_trial(f, cell, fixture_workload(f, 0), r, throughput + r);
+	OK(store_cell_end(f->s, cell, CELL_OK, "", NULL, 0, &f->e));
+	OK(store_sweep_set_state(f->s, f->sweep, SWEEP_DONE, "", &f->e));
+}
+
+static size_t count(struct fixture *f, const char *words)
+{
+	const char *list[] = { words };
+	const struct dataset_options o = { .all = true };
+	struct dataset *d;
+	struct filter filter;
+	size_t n;
+
+	OK(filter_parse(list, 1, f->a, &filter, &f->e));
+	OK(store_dataset(f->s, &filter, &o, &d, &f->e));
+	n = d->n_results;
+	dataset_free(d);
+	return n;
+}
+
+static void a_default_is_found_by_what_it_was(void **state)
+{
+	struct fixture *f = *state;
+	const struct query_options o = { 0 };
+	struct filter all = { 0 };
+	struct query *q;
+	struct query_row row;
+	const char *mixed, *const *axes;
+	size_t n, readahead = 0, seen = 0;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	default_sweep(f, 2, "db2", "2621440", 2e8);
+	assert_string_equal(fixture_sql(f, "SELECT count(*) FROM config"), "1"); /* equal settings, one config */
+	assert_int_equal(count(f, "readahead=kernel-default"), 2);
+	assert_int_equal(count(f, "readahead=128KiB"), 1);
+	assert_int_equal(count(f, "readahead>1MiB"), 1);
+	assert_int_equal(count(f, "readahead!=128KiB"), 1);
+	assert_int_equal(count(f, "readahead!=kernel-default"), 0);
+	assert_int_equal(count(f, "readahead=128KiB host=db2"), 0);
+	OK(store_query_open(f->s, &all, &o, f->a, &q, &mixed, &f->e));
+	axes = store_query_axes(q, &n);
+	while (readahead < n && strcmp(axes[readahead], "readahead") != 0)
+		readahead++;
+	while (store_query_next(q, &row, &f->e) > 0) {
+		assert_string_equal(row.axes[readahead], KERNEL_DEFAULT);
+		assert_string_equal(row.effective[readahead], strcmp(row.host, "db1") == 0 ? "131072" : "2621440");
+		seen++;
+	}
+	assert_int_equal(seen, 2);
+	store_query_close(q);
+}
+
+static void two_hosts_with_different_defaults_are_two_levels(void **state)
+{
+	struct fixture *f = *state;
+	const struct dataset_options o = { 0 };
+	struct filter all = { 0 };
+	struct dataset *d;
+	int axis;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	default_sweep(f, 2, "db2", "2621440", 2e8);
+	OK(store_dataset(f->s, &all, &o, &d, &f->e));
+	axis = dataset_axis(d, "readahead");
+	assert_true(axis >= 0);
+	assert_int_equal(d->axes[axis].n_values, 2);
+	assert_string_equal(d->axes[axis].shown[0], "kernel-default (128KiB)");
+	assert_string_equal(d->axes[axis].shown[1], "kernel-default (2560KiB)");
+	dataset_free(d);
+}
+
+static void the_newest_visit_of_a_config_counts(void **state)
+{
+	struct fixture *f = *state;
+	const struct dataset_options newest = { 0 }, every = { .all = true };
+	struct filter all = { 0 };
+	struct dataset *d;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	default_sweep(f, 1, "db1", "131072", 3e8);
+	fixture_sql(f, "UPDATE cell SET started_ms = started_ms + 1000 * id");
+	OK(store_dataset(f->s, &all, &newest, &d, &f->e));
+	assert_int_equal(d->n_results, 1);
+	assert_int_equal(d->n_superseded, 1);
+	assert_true(d->results[0].value > 2e8);
+	dataset_free(d);
+	OK(store_dataset(f->s, &all, &every, &d, &f->e));
+	assert_int_equal(d->n_results, 2);
+	dataset_free(d);
+}
+
+static void filters_select_by_state_metric_value_label_and_time(void **state)
+{
+	struct fixture *f = *state;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	assert_int_equal(count(f, "state=ok metric=dd-write.throughput"), 1);
+	assert_int_equal(count(f, "metric=throughput workload=dd-*"), 1);
+	assert_int_equal(count(f, "dd-write.throughput>=90MB/s"), 1);
+	assert_int_equal(count(f, "dd-write.throughput>90MiB/s"), 1);
+	assert_int_equal(count(f, "dd-write.throughput>1GB/s"), 0);
+	assert_int_equal(count(f, "plan=demo host=db*"), 1);
+	assert_int_equal(count(f, "since=2000-01 until=2001"), 0);
+	assert_int_equal(count(f, "since=1h"), 1);
+	assert_int_equal(count(f, "filesystem=xfs sweep=last"), 1);
+	assert_int_equal(count(f, "filesystem!=xfs"), 0);
+	fixture_sql(f, "INSERT INTO sweep_label SELECT max(id), 'team', 'db' FROM sweep");
+	assert_int_equal(count(f, "label.team=db"), 1);
+	assert_int_equal(count(f, "label.team!=db"), 0);
+}
+
+static void select_fails(struct fixture *f, const char *word, const char *text, const char *hint)
+{
+	const char *list[] = { word };
+	const struct dataset_options o = { 0 };
+	struct filter filter;
+	struct dataset *d;
+
+	OK(filter_parse(list, 1, f->a, &filter, &f->e));
+	FAILS(store_dataset(f->s, &filter, &o, &d, &f->e), ERR_USAGE, text);
+	assert_string_equal(f->e.hint, hint);
+}
+
+static void unknown_names_are_refused_with_the_nearest(void **state)
+{
+	struct fixture *f = *state;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	select_fails(f, "plan=demo readahed>1MiB",
+	             "filter, column 11: no axis, metric or fact 'readahed' in this store\n    plan=demo readahed>1MiB\n              ^",
+	             "did you mean 'readahead'?");
+	select_fails(f, "host=db11", "filter, column 1: no host 'db11' in this store\n    host=db11\n    ^", "did you mean 'db1'?");
+	select_fails(f, "metric=dd-write.thruput", "filter, column 1: no metric 'dd-write.thruput' in this store\n    metric=dd-write.thruput\n    ^",
+	             "did you mean 'dd-write.throughput'?");
+	select_fails(f, "dd-write.throughput>5s",
+	             "filter, column 1: '5s' has the unit 's', which is not one of 'B/s'\n    dd-write.throughput>5s\n    ^",
+	             "write a number alone, or with a unit such as MB/s or MiB/s");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_default_is_found_by_what_it_was, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(two_hosts_with_different_defaults_are_two_levels, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_newest_visit_of_a_config_counts, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(filters_select_by_state_metric_value_label_and_time, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(unknown_names_are_refused_with_the_nearest, fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
