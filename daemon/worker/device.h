@@ -51,8 +51,8 @@ int device_list(struct device **ret, size_t *ret_n, struct err *e);
 /* True if every identity that the list gives is the device's own.  A partition is found by its by-id name only, since
  * udev gives it the identities of its disk.  ret_why: the first identity that differs, or "". */
 bool device_matches(const struct device *d, const struct config_device *c, char *ret_why, size_t size);
-/* The one device of the host that c means; ERR_REFUSED if none or several match: the message says which, and what differs
- * in one that matches but for size.  ret_n_matching may be NULL; it is set on failure, too. */
+/* The one device of the host that c means; ERR_DEVICE_LOST if none matches, ERR_REFUSED if several do: the message says
+ * which, and what differs in one that matches but for size.  ret_n_matching may be NULL; it is set on failure, too. */
 int device_find(const struct config_device *c, struct device *ret, size_t *ret_n_matching, struct err *e);
 
 /* "diskseq=9 wwn=0x5000..." : for undo entries. */

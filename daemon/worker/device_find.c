@@ -131,7 +131,7 @@ int device_find(const struct config_device *c, struct device *ret, size_t *ret_n
 		err_set(e, ERR_REFUSED, "device '%s': %zu devices have its identity: %s", c->name, n_matching, text_str(&found));
 		return err_hint(e, "list one more identity (serial, wwn, by-id, backing-file, size) that tells them apart");
 	}
-	err_set(e, ERR_REFUSED, "device '%s': no device of this host has its identity%s", c->name, text_str(&near));
+	err_set(e, ERR_DEVICE_LOST, "device '%s': no device of this host has its identity%s", c->name, text_str(&near));
 	return err_hint(e, "`iosweep devices` shows the identities there are");
 }
 

@@ -265,7 +265,7 @@ static void every_identity_given_must_match(void **state)
 
 	(void)state;
 	assert_int_equal(device_find(&c, &d, NULL, &e), -1);
-	assert_int_equal(e.kind, ERR_REFUSED);
+	assert_int_equal(e.kind, ERR_DEVICE_LOST);
 	assert_string_equal(e.text, "device 'x': no device of this host has its identity; '/dev/sda' has its wwn, but serial number "
 	                            "'ZFA0X1YZ'");
 	assert_string_equal(e.hint, "`iosweep devices` shows the identities there are");
