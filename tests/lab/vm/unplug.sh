@@ -44,9 +44,9 @@ check 'with one good trial for each repetition' equal "$(query "SELECT count(*),
 
 # ---- under mkfs ----
 back=$(lab_disk d1)
-sed -i 's/ext4/{type: ext4}/; s/filesystem: {type: ext4}/filesystem: ext2/' /tmp/plan.yaml
+sed -i 's/ext4/ext2/' /tmp/plan.yaml
 iosweep submit /tmp/plan.yaml
-wait_for 60 step_runs 'mkfs.ext2\|mke2fs'
+wait_for 60 step_runs 'mkfs.ext2|mke2fs'
 unplug d1b "$back"
 wait_for 90 is_over
 check 'unplug under mkfs: the sweep pauses' state_is paused
