@@ -56,7 +56,6 @@ static void family_of(const struct device *d, struct family *f)
 {
 	struct device disk;
 
-	f->n = 0;
 	f->disk = d->name;
 	family_add(f, d);
 	if (!d->is_partition)
@@ -65,14 +64,68 @@ static void family_of(const struct device *d, struct family *f)
 		family_add(f, &disk);
 }
 
-/* ---- mounts ---- */
-
 static dev_t node_devno(const char *path)
 {
 	struct stat st;
 
 	return path != NULL && path[0] == '/' && stat(path, &st) == 0 && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
 }
+
+/* ---- what a loop device stands on ---- */
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	if (strcmp(a, b) == 0)
+		return true;
+	if (node_devno(a) != 0)
+		return node_devno(a) == node_devno(b);
+	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static bool loop_backing(const char *name, char *ret, size_t size)
+{
+	char path[128];
+
+	return text_starts(name, "loop") &&
+	       sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", name), ret, size);
+}
+
+struct backing {
+	struct family *f;
+	const struct device *loop;
+};
+
+static int twin_add(const char *name, void *data)
+{
+	struct backing *b = data;
+	char backing[512];
+	struct device d;
+
+	if (strcmp(name, b->loop->name) != 0 && loop_backing(name, backing, sizeof(backing)) &&
+	    is_same_file(b->loop->backing_file, backing) && device_read(name, &d, NULL) == 0)
+		family_of(&d, b->f);
+	return 0;
+}
+
+/* Other loop devices over the same file, whatever their offsets, and the block device that takes the file's place. */
+static void family_add_backing(struct family *f, const struct device *d)
+{
+	struct device at = *d, below;
+
+	for (int depth = 0; at.backing_file[0] != '\0' && depth < 8; depth++) {
+		struct backing b = { .f = f, .loop = &at };
+
+		sysroot_each("/sys/block", twin_add, &b);
+		if (device_read_devno(node_devno(at.backing_file), &below, NULL) < 0)
+			return;
+		family_of(&below, f);
+		at = below;
+	}
+}
+
+/* ---- mounts ---- */
 
 /* A filesystem of an anonymous device number (btrfs) is known by its source only. */
 static const char *mount_member(const struct family *f, struct libmnt_fs *fs)
@@ -167,7 +220,7 @@ static int mounts_search(const struct family *f, int proc_fd, struct device_use 
 /* ---- swap ---- */
 
 /* proc(5): a header, then a line an area that begins with its path. */
-static void swaps_search(const struct family *f, int proc_fd, struct device_use *ret)
+static void swaps_search(const struct device *d, const struct family *f, int proc_fd, struct device_use *ret)
 {
 	AUTO_TEXT struct text swaps = { 0 };
 	const char *line;
@@ -180,6 +233,8 @@ static void swaps_search(const struct family *f, int proc_fd, struct device_use 
 
 		if (name != NULL)
 			path_format(ret->swap, sizeof(ret->swap), "'/dev/%s'", name);
+		else if (d->backing_file[0] != '\0' && path[0] == '/' && is_same_file(d->backing_file, path))
+			path_format(ret->swap, sizeof(ret->swap), "'%.200s'", path);
 	}
 }
 
@@ -213,16 +268,17 @@ static void holders_search(const struct family *f, struct device_use *ret)
 	}
 }
 
+/* One that is itself of the family stands below or beside the device, not on it. */
 static int loop_take(const char *name, void *data)
 {
 	struct search *s = data;
-	char path[128], backing[512];
+	char backing[512];
 
-	if (!text_starts(name, "loop") ||
-	    !sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", name), backing, sizeof(backing)))
+	if (!loop_backing(name, backing, sizeof(backing)) || family_has(s->f, node_devno(backing)) == NULL)
 		return 0;
-	if (family_has(s->f, node_devno(backing)) == NULL)
-		return 0;
+	for (size_t i = 0; i < s->f->n; i++)
+		if (strcmp(s->f->at[i].name, name) == 0)
+			return 0;
 	path_format(s->ret->loop, sizeof(s->ret->loop), "'/dev/%s'", name);
 	return 1;
 }
@@ -349,14 +405,15 @@ static void root_search(const struct device *target, int proc_fd, struct device_
 int device_use_read(const struct device *d, int host_proc_fd, struct device_use *ret, struct err *e)
 {
 	struct device_use use = { 0 };
-	struct family f;
+	struct family f = { 0 };
 	struct search s = { .f = &f, .ret = &use };
 
 	family_of(d, &f);
 	if (host_proc_fd >= 0) {
+		family_add_backing(&f, d);
 		if (mounts_search(&f, host_proc_fd, &use, e) < 0)
 			return -1;
-		swaps_search(&f, host_proc_fd, &use);
+		swaps_search(d, &f, host_proc_fd, &use);
 	}
 	root_search(d, host_proc_fd, &use);
 	holders_search(&f, &use);

@@ -43,7 +43,8 @@ int guard_judge(const struct guard_facts *f, struct err *e);
 /* The facts of a device now.  GUARD_SIGNATURES: of the device and its partitions; reads them.  GUARD_EXCLUSIVE: tries an
  * exclusive open as well, which waits up to a second for a probing udevd.  GUARD_QUICK: tries that first; if it succeeds
  * the device is mounted nowhere and is no swap, since both claim it (bd_prepare_to_claim() in block/bdev.c), and the
- * namespaces of the host, which take longer than all the rest, are not searched. */
+ * namespaces of the host, which take longer than all the rest, are not searched.  Not so for a listed loop device (with
+ * GUARD_SIGNATURES): what it stands on can be mounted without it. */
 enum { GUARD_SIGNATURES = 1, GUARD_EXCLUSIVE = 2, GUARD_QUICK = 4 };
 int guard_facts_read(const struct device *d, int host_proc_fd, unsigned flags, struct guard_facts *ret, struct err *e);
 

@@ -98,7 +98,8 @@ static int signatures_find(const struct device *d, struct guard_facts *f, struct
 int guard_facts_read(const struct device *d, int host_proc_fd, unsigned flags, struct guard_facts *ret, struct err *e)
 {
 	struct guard_facts f = { .n_matching = 1 };
-	bool is_free = (flags & GUARD_QUICK) && !exclusive_is_refused(d);
+	bool is_loop_of_others = (flags & GUARD_SIGNATURES) && d->backing_file[0] != '\0';
+	bool is_free = (flags & GUARD_QUICK) && !is_loop_of_others && !exclusive_is_refused(d);
 	struct device_use use;
 
 	path_format(f.what, sizeof(f.what), "'%s'", d->path);

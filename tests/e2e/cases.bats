@@ -79,6 +79,35 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 	[ "$(sha256sum <"$DEVICE")" = "$sum" ]
 }
 
+@test "a loop device over a mounted one, or over a part of its file, is refused, and not a byte changes" {
+	device_make whole 64MiB
+	whole=$DEVICE
+	part=$(losetup -f --show --sizelimit 32MiB "$HOME_DIR/whole.img")
+	LOOPS+=("$part")
+	truncate -s 64MiB "$HOME_DIR/below.img"
+	below=$(losetup -f --show "$HOME_DIR/below.img")
+	above=$(losetup -f --show "$below")
+	LOOPS+=("$above" "$below")
+	sed -i "s|^  whole: .*|  whole: {backing-file: $HOME_DIR/whole.img, size: 64MiB}\n  above: {backing-file: $below}|" "$CONFIG"
+	mkfs.ext4 -q -F "$part"
+	mkfs.ext4 -q -F "$below"
+	mkdir "$HOME_DIR/mnt"
+	daemon_start
+	for pair in "whole $part" "above $below"; do
+		read -r name mounted <<<"$pair"
+		mount "$mounted" "$HOME_DIR/mnt"
+		printf 'plan: over\ntarget: {device: %s, erase: yes}\nmatrix: {filesystem: ext4}\nworkloads: [{dd-write: {size: 1MiB}}]\n' \
+			"$name" >"$PLAN"
+		sum=$(sha256sum <"$mounted")
+		run iosweep submit "$PLAN" --wait
+		[ "$(sha256sum <"$mounted")" = "$sum" ] || status=0
+		umount "$HOME_DIR/mnt"
+		echo "$output"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"device '$name'"*"mounted on '$HOME_DIR/mnt' ('$mounted'"* ]]
+	done
+}
+
 @test "ext4 is made without lazy initialisation unless the plan says so, and a lazy run is flagged" {
 	daemon_start
 	cat >"$PLAN" <<-END

@@ -381,6 +381,36 @@ static void a_member_of_a_mounted_btrfs_is_told(void **state)
 	assert_string_equal(use.pool, "0e0e-77");
 }
 
+/* A loop device over the other half of the file, mounted; and the file as swap. */
+static void who_uses_the_file_below_a_loop_device_is_told(void **state)
+{
+	struct device_use use;
+	struct device d;
+	char proc[80];
+	int fd;
+
+	(void)state;
+	disk_make("loop9", 9, 4096);
+	attr("loop9", "loop/backing_file", "/srv/images/a.img\n");
+	put("/proc/swaps", "Filename Type Size Used Priority\n");
+	put("/proc/1/mountinfo", "30 1 8:9 / /srv/db rw - ext4 /dev/loop9 rw\n");
+	snprintf(proc, sizeof(proc), "%s/proc", root);
+	link_to("/proc/1/ns/mnt", "/proc/1/mountinfo");
+	fd = open(proc, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(device_read("loop7", &d, NULL), 0);
+	assert_int_equal(device_use_read(&d, fd, &use, NULL), 0);
+	assert_string_equal(use.mounted, "on '/srv/db' ('/dev/loop9', seen by process 1)");
+	assert_string_equal(use.swap, "");
+	assert_string_equal(use.loop, "");
+	put("/proc/swaps", "Filename Type Size Used Priority\n/srv/images/a.img file 1020 0 -2\n");
+	put("/proc/1/mountinfo", "30 1 8:200 / /srv/db rw - ext4 /dev/sdz rw\n");
+	assert_int_equal(device_use_read(&d, fd, &use, NULL), 0);
+	assert_string_equal(use.mounted, "");
+	assert_string_equal(use.swap, "'/srv/images/a.img'");
+	close(fd);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -401,6 +431,7 @@ int main(void)
 		TEST(the_disks_at_the_bottom_of_a_nested_array_are_found),
 		TEST(a_holder_of_a_partition_is_told),
 		TEST(a_member_of_a_mounted_btrfs_is_told),
+		TEST(who_uses_the_file_below_a_loop_device_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
