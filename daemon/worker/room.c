@@ -211,7 +211,9 @@ int room_target_grant(struct worker *w, struct err *e)
 	const struct claimed *c = &w->claimed;
 	bool has_filesystem = c->mount_fd >= 0;
 
-	if (has_filesystem && fchownat(c->mount_fd, "", w->submitter.uid, w->submitter.gid, AT_EMPTY_PATH) < 0)
+	/* An offered directory is the host's and stays as it is. */
+	if (has_filesystem && c->kind != TARGET_DIRECTORY &&
+	    fchownat(c->mount_fd, "", w->submitter.uid, w->submitter.gid, AT_EMPTY_PATH) < 0)
 		return err_sys(e, errno, "give the filesystem's root directory to the submitter");
 	if (c->private_node[0] == '\0')
 		return 0;

@@ -50,7 +50,11 @@ int workplace_open(struct worker *w, struct err *e)
 	workplace_path(w, path);
 	if (journal_note(w, e) < 0 || room_target_grant(w, e) < 0)
 		return -1;
-	return helper_make_dir(w->helper, path, e);
+	if (helper_make_dir(w->helper, path, e) == 0)
+		return 0;
+	if (w->claimed.kind == TARGET_DIRECTORY)
+		err_hint(e, "submitters need leave to write in '%s', as after chmod 1777", w->claimed.directory);
+	return -1;
 }
 
 int workplace_check(const struct worker *w, struct err *e)

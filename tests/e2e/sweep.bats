@@ -141,6 +141,12 @@ results() { # METRIC SQL-CONDITION-ON-AXES...
 	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 6 ]
 	[ "$(query "SELECT count(*) FROM step_run WHERE step IN ('format', 'mount')")" = 0 ]
 	[ -z "$(ls -A "$HOME_DIR/scratch")" ]
+	[ "$(stat -c '%u:%g %a' "$HOME_DIR/scratch")" = "0:0 1777" ]
+	chmod 755 "$HOME_DIR/scratch"
+	run iosweep submit "$PLAN" --wait
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"Permission denied"* ]]
+	[ "$(stat -c '%u:%g %a' "$HOME_DIR/scratch")" = "0:0 755" ]
 }
 
 @test "cells that differ only in readahead are not formatted again under fresh: filesystem" {
