@@ -37,9 +37,9 @@ as_before() { [ "$(machine_state "$DEVICE")" = "$BEFORE" ] || { diff <(echo "$BE
 	[ "$status" -eq 0 ]
 	[ "$took_ms" -lt 2000 ]
 	as_before
-	! grep -q "$DEVICE" /proc/self/mountinfo
+	if grep -q "$DEVICE" /proc/self/mountinfo; then false; fi
 	[ "$(grep -c ',restored' <<<"$output")" -ge 3 ]
-	! grep -q 'NOT RESTORED' <<<"$output"
+	if grep -q 'NOT RESTORED' <<<"$output"; then false; fi
 	grep -q "/sys/block/${DEVICE#/dev/}/queue/nr_requests,[0-9]*,32,[0-9]*,restored" <<<"$output"
 	[ "$(sweep_state)" = paused ]
 	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]

@@ -116,7 +116,7 @@ vm_state() {
 }
 
 nothing_left() { # no mount, no loop of ours, no file of a target
-	! grep -q "$HOME_DIR" /proc/self/mountinfo
+	if grep -q "$HOME_DIR" /proc/self/mountinfo; then return 1; fi
 	[ -z "$(losetup -n -O BACK-FILE | grep "$HOME_DIR/images" || true)" ]
 	[ -z "$(ls -A "$HOME_DIR/images")" ]
 }

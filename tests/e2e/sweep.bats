@@ -208,7 +208,7 @@ results() { # METRIC SQL-CONDITION-ON-AXES...
 	wait_for 20 eval '[ "$(query "SELECT count(*) FROM trial WHERE state = '"'ok'"'")" -ge 1 ]'
 	daemon_stop
 	[ "$(machine_state "$DEVICE")" = "$before" ]
-	! grep -q "$DEVICE" /proc/self/mountinfo
+	if grep -q "$DEVICE" /proc/self/mountinfo; then false; fi
 	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
 	daemon_start
 	run iosweep wait last
