@@ -57,7 +57,10 @@ const struct axis *plan_find_axis(struct plan_reader *r, const struct node *key)
 		def = parameter_axis(r, key);
 	if (def == NULL) {
 		nearest = axis_nearest(key->text);
-		if (nearest != NULL)
+		if (text_starts(key->text, "label."))
+			PLAN_FAULT(r, key, "'%s' is no name of a label: after 'label.' come lower-case letters, digits and '_', as in 'label.hw'",
+			           key->text);
+		else if (nearest != NULL)
 			PLAN_FAULT(r, key, "unknown axis '%s': did you mean '%s%s'?", key->text, nearest,
 			           text_ends(nearest, ".") ? "NAME" : "");
 		else

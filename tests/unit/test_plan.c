@@ -233,6 +233,16 @@ static void unknown_keys_and_axes_are_named(void **state)
 	              "scheduler, queue.nr_requests, vm.dirty_ratio");
 }
 
+static void a_label_with_a_capital_is_told_its_letters(void **state)
+{
+	(void)state;
+	assert_faults(HEAD "matrix: {filesystem: xfs, label.HW: a, label.x/../y: b}\n",
+	              "4:27 'label.HW' is no name of a label: after 'label.' come lower-case letters, digits and '_', as in "
+	              "'label.hw'\n"
+	              "4:40 'label.x/../y' is no name of a label: after 'label.' come lower-case letters, digits and '_', as in "
+	              "'label.hw'");
+}
+
 static void duplicates_are_named(void **state)
 {
 	(void)state;
@@ -471,6 +481,7 @@ int main(void)
 		cmocka_unit_test(a_directory_needs_no_axis),
 		cmocka_unit_test(a_bare_number_is_refused_with_both_readings),
 		cmocka_unit_test(unknown_keys_and_axes_are_named),
+		cmocka_unit_test(a_label_with_a_capital_is_told_its_letters),
 		cmocka_unit_test(duplicates_are_named),
 		cmocka_unit_test(a_matrix_without_a_cell_is_refused),
 		cmocka_unit_test(texts_that_are_no_plan_are_refused),
