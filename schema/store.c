@@ -302,6 +302,11 @@ static int connection_open(struct store *s, struct err *e)
 	flags |= s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	if (sqlite3_open_v2(uri.s, &s->db, flags, NULL) != SQLITE_OK)
 		return store_failed(s, e);
+	/* SQLite falls back to reading when the file may not be written. */
+	if (s->mode == STORE_WRITE && sqlite3_db_readonly(s->db, "main") == 1) {
+		err_sys(e, access(s->path, W_OK) < 0 ? errno : EROFS, "open the store '%s' for writing", s->path);
+		return err_hint(e, "only its owner may change it");
+	}
 	/* What the file says is data: no trigger, no function with side effects, no write to the schema table. */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

@@ -260,3 +260,14 @@ json() { # PYTHON-EXPRESSION over d: of show --json on stdin
 	run setpriv --reuid 65534 --regid 65534 --clear-groups "$B/iosweep" cancel 1
 	[ "$status" -ne 0 ]
 }
+
+@test "a user who may only read the store is told so by what writes to it" {
+	need setpriv
+	cp "$IOSWEEP_DB" "$HOME_DIR/theirs.db"
+	chmod 644 "$HOME_DIR/theirs.db"
+	chmod 755 "$HOME_DIR/state"
+	run env IOSWEEP_DB="$HOME_DIR/theirs.db" setpriv --reuid 65534 --regid 65534 --clear-groups "$B/iosweep" annotate 1 mine
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"open the store '$HOME_DIR/theirs.db' for writing: Permission denied"* ]]
+}
