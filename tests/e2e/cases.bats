@@ -95,7 +95,7 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 	daemon_start
 	for pair in "whole $part" "above $below"; do
 		read -r name mounted <<<"$pair"
-		mount "$mounted" "$HOME_DIR/mnt"
+		mount -o ro "$mounted" "$HOME_DIR/mnt" # read-only: the kernel itself must not write either
 		printf 'plan: over\ntarget: {device: %s, erase: yes}\nmatrix: {filesystem: ext4}\nworkloads: [{dd-write: {size: 1MiB}}]\n' \
 			"$name" >"$PLAN"
 		sum=$(sha256sum <"$mounted")
