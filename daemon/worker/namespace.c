@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "schema/base/mem.h"
+
 pid_t namespace_clone(int *ret_pidfd)
 {
 	/* Without a stack of its own the child goes on as after fork(2).  The order of arguments is that of x86-64,
@@ -23,12 +25,38 @@ pid_t namespace_clone(int *ret_pidfd)
 	                      NULL, NULL);
 }
 
+/* Below chroot(2) "/" is no mount point, and its mount cannot be named to make it a slave.  So a copy of the tree, all of it
+ * slaves, is put on /proc, whose mount can be named, and becomes the root: nothing mounted in it reaches the host
+ * (open_tree, OPEN_TREE_CLONE and mount_setattr(2)). */
+static int root_copy(struct err *e)
+{
+	struct mount_attr slave = { .propagation = MS_SLAVE };
+	AUTO_CLOSE int tree = open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	if (tree < 0)
+		return err_sys(e, errno, "copy the tree of mounts");
+	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &slave, sizeof(slave)) < 0 ||
+	    mount(NULL, "/proc", NULL, MS_SLAVE, NULL) < 0)
+		return err_sys(e, errno, "take the mounts out of the host's sight");
+	if (move_mount(tree, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0 || chdir("/proc") < 0 || chroot(".") < 0 ||
+	    chdir("/") < 0)
+		return err_sys(e, errno, "enter the copy of the tree of mounts");
+	return 0;
+}
+
+static int mounts_hide(struct err *e)
+{
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0)
+		return 0;
+	return errno == EINVAL ? root_copy(e) : err_sys(e, errno, "take the mounts out of the host's sight");
+}
+
 int namespace_enter(int *ret_host_proc_fd, struct err *e)
 {
 	int fd;
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-		return err_sys(e, errno, "take the mounts out of the host's sight");
+	if (mounts_hide(e) < 0)
+		return -1;
 	fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(e, errno, "open '/proc'");
