@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "schema/axis.h"
 #include "schema/store_internal.h"
 #include "schema/store_select.h"
 
@@ -65,6 +66,15 @@ struct setting_row {
 	int level;
 };
 
+/* A default is told apart by what it was (6.17 has another readahead than 6.12), but for option words: what a filesystem is
+ * like without options follows from the filesystem, which is an axis of its own. */
+static bool default_tells(const char *axis)
+{
+	const struct axis *def = axis_find(axis);
+
+	return def == NULL || def->kind != AXIS_WORDS;
+}
+
 static int settings_read(struct levels *l, struct setting_row **ret, size_t *ret_n, struct err *e)
 {
 	size_t cap = 0;
@@ -79,7 +89,8 @@ static int settings_read(struct levels *l, struct setting_row **ret, size_t *ret
 			return -1;
 		while ((rc = statement_next(st, e)) > 0) {
 			size_t axis = axis_slot(l, column_int(st, 0), column_borrow(st, 1));
-			bool is_default = strcmp(column_borrow(st, 2), KERNEL_DEFAULT) == 0 && !column_is_null(st, 3);
+			bool is_default = strcmp(column_borrow(st, 2), KERNEL_DEFAULT) == 0 && !column_is_null(st, 3) &&
+			                  default_tells(column_borrow(st, 1));
 
 			ARRAY_GROW(*ret, *ret_n, cap);
 			(*ret)[(*ret_n)++] =
