@@ -44,6 +44,9 @@ struct importer {
 	struct diags *faults;
 	uint8_t digest[DIGEST_SIZE];  /* of everything that is read */
 	char submitter[64];
+	struct text cell_text, facts_text; /* of the row before: rows of one cell usually stand together */
+	const struct host *cell_host;
+	int64_t cell_id, environment_id;
 	struct host *hosts;
 	size_t n_hosts;
 	struct import_report report;
@@ -214,16 +217,46 @@ static void cell_make(struct importer *im, struct arena *row_arena, struct cell 
 static int environment_find(struct importer *im, int64_t *ret, struct err *e)
 {
 	struct environment_fact facts[METRICS_MAX];
+	AUTO_TEXT struct text all = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < im->map.n_facts && n < ARRAY_SIZE(facts); i++) {
 		const char *value = field_text(im, &im->map.facts[i].field);
 
-		if (value[0] != '\0')
-			facts[n++] = (struct environment_fact){ im->map.facts[i].key, value, FACT_CONTEXT };
+		if (value[0] == '\0')
+			continue;
+		facts[n++] = (struct environment_fact){ im->map.facts[i].key, value, FACT_CONTEXT };
+		text_printf(&all, "%zu %s\n", i, value);
 	}
 	*ret = 0;
-	return n > 0 ? store_environment(im->s, facts, n, ret, e) : 0;
+	if (n == 0)
+		return 0;
+	if (strcmp(text_str(&all), text_str(&im->facts_text)) != 0) {
+		if (store_environment(im->s, facts, n, &im->environment_id, e) < 0)
+			return -1;
+		text_clear(&im->facts_text);
+		text_add(&im->facts_text, all.s);
+	}
+	*ret = im->environment_id;
+	return 0;
+}
+
+/* The row's cell in the store; that of the row before if it has the same settings. */
+static int cell_find(struct importer *im, const struct host *h, const struct cell *c, int64_t *ret, struct err *e)
+{
+	AUTO_TEXT struct text all = { 0 };
+
+	for (size_t i = 0; i < c->n; i++)
+		text_printf(&all, "%s=%s\n", c->at[i].axis, c->at[i].value);
+	if (h != im->cell_host || strcmp(text_str(&all), text_str(&im->cell_text)) != 0) {
+		if (store_import_cell(im->s, h->sweep.id, c, im->map.published_ms, &im->cell_id, e) < 0)
+			return -1;
+		im->cell_host = h;
+		text_clear(&im->cell_text);
+		text_add(&im->cell_text, text_str(&all));
+	}
+	*ret = im->cell_id;
+	return 0;
 }
 
 /* 1: the row has this figure; 0: it has not, rightly; -1: fault. */
@@ -281,8 +314,8 @@ static struct host *host_find(struct importer *im, struct err *e)
 {
 	const char *name = field_text(im, &im->map.host);
 	struct import_new n = { .host = name, .plan = im->map.name, .about = im->map.about, .text = im->map.text,
-		                .source = im->map.source, .keep = im->map.keep, .at_ms = im->map.published_ms, .uid = getuid(),
-		                .gid = getgid(), .submitter = im->submitter };
+		                .source = im->map.source, .keep = im->map.keep, .at_ms = im->map.published_ms,
+		                .submitter = im->submitter };
 	AUTO_TEXT struct text seed = { 0 };
 	uint8_t digest[DIGEST_SIZE];
 	struct host *h;
@@ -294,6 +327,8 @@ static struct host *host_find(struct importer *im, struct err *e)
 		fault(im, &im->map.host, name[0] == '\0' ? "the host is empty" : "more than 256 hosts");
 		return NULL;
 	}
+	n.uid = getuid();
+	n.gid = getgid();
 	h = &im->hosts[im->n_hosts];
 	text_add_n(&seed, (const char *)im->digest, sizeof(im->digest));
 	text_add(&seed, name);
@@ -374,7 +409,7 @@ static int row_import(struct importer *im, struct err *e)
 		return -1;
 	if (im->faults->n == 0 && !h->sweep.is_known &&
 	    (environment_find(im, &t.environment_id, e) < 0 ||
-	     store_import_cell(im->s, h->sweep.id, &c, im->map.published_ms, &t.cell_id, e) < 0))
+	     cell_find(im, h, &c, &t.cell_id, e) < 0))
 		return -1;
 	for (size_t i = 0; i < im->map.n_workloads; i++) {
 		t.n_measured = 0;
@@ -456,6 +491,8 @@ int import_table(struct store *s, const char *csv_path, const char *map_path, st
 	csv_end(&im.csv);
 	csv_end(&im.joined_csv);
 	free(im.joined);
+	text_done(&im.cell_text);
+	text_done(&im.facts_text);
 	if (rc == 0)
 		*ret = im.report;
 	return rc;

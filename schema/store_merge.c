@@ -75,8 +75,9 @@ static const char *const cells[] = {
 	"DELETE FROM map_cell WHERE NOT is_added AND "
 	"(SELECT count(*) FROM src.trial t WHERE t.cell_id = old) = (SELECT count(*) FROM main.trial t WHERE t.cell_id = new) AND "
 	"(SELECT count(*) FROM src.measurement t WHERE t.cell_id = old) = (SELECT count(*) FROM main.measurement t WHERE t.cell_id = new) AND "
+	"((SELECT count(*) FROM src.trial_flag) = 0 OR "
 	"(SELECT count(*) FROM src.trial_flag f JOIN src.trial t ON t.id = f.trial_id WHERE t.cell_id = old) = "
-	"(SELECT count(*) FROM main.trial_flag f JOIN main.trial t ON t.id = f.trial_id WHERE t.cell_id = new) AND "
+	"(SELECT count(*) FROM main.trial_flag f JOIN main.trial t ON t.id = f.trial_id WHERE t.cell_id = new)) AND "
 	"(SELECT state || coalesce(ended_ms, 0) FROM src.cell WHERE id = old) = (SELECT state || coalesce(ended_ms, 0) FROM main.cell WHERE id = new)",
 	"INSERT INTO cell (sweep_id, config_id, position, state, reason, started_ms, ended_ms) SELECT m.sweep, m.config, s.position, "
 	"s.state, s.reason, s.started_ms, s.ended_ms FROM map_cell m JOIN src.cell s ON s.id = m.old WHERE m.is_added ORDER BY s.id",
@@ -136,15 +137,16 @@ static const char *const outputs[] = {
 static const char *const results[] = {
 	"INSERT OR IGNORE INTO result (cell_id, metric_id, host_id, config_id, value, min, max, n, left_out, trial_id, flags) "
 	"SELECT c.new, x.new, w.host_id, c.config, s.value, s.min, s.max, s.n, s.left_out, t.new, s.flags FROM map_cell c "
-	"JOIN src.result s ON s.cell_id = c.old JOIN map_metric x ON x.old = s.metric_id JOIN main.sweep w ON w.id = c.sweep "
+	"CROSS JOIN main.sweep w ON w.id = c.sweep CROSS JOIN src.result s ON s.cell_id = c.old CROSS JOIN map_metric x ON x.old = s.metric_id "
 	"LEFT JOIN map_trial t ON t.old = s.trial_id WHERE c.is_added",
 	"INSERT OR IGNORE INTO result_flag (cell_id, metric_id, flag, origin, reason) SELECT c.new, x.new, s.flag, s.origin, s.reason "
-	"FROM map_cell c JOIN src.result_flag s ON s.cell_id = c.old JOIN map_metric x ON x.old = s.metric_id WHERE c.is_added",
+	"FROM map_cell c CROSS JOIN src.result_flag s ON s.cell_id = c.old CROSS JOIN map_metric x ON x.old = s.metric_id WHERE c.is_added",
 	"INSERT INTO event (sweep_id, at_ms, kind, text) SELECT m.new, s.at_ms, s.kind, s.text FROM src.event s "
 	"JOIN map_sweep m ON m.old = s.sweep_id WHERE m.is_new ORDER BY s.id",
-	"INSERT INTO event (sweep_id, at_ms, kind, text) SELECT m.new, s.at_ms, s.kind, s.text FROM src.event s "
-	"JOIN map_sweep m ON m.old = s.sweep_id WHERE NOT m.is_new AND NOT EXISTS (SELECT 1 FROM main.event d WHERE d.sweep_id = m.new "
-	"AND d.at_ms = s.at_ms AND d.kind = s.kind AND d.text = s.text) ORDER BY s.id",
+	"INSERT INTO event (sweep_id, at_ms, kind, text) SELECT * FROM (SELECT m.new, s.at_ms, s.kind, s.text FROM map_sweep m "
+	"CROSS JOIN src.event s ON s.sweep_id = m.old WHERE NOT m.is_new AND (SELECT count(*) FROM src.event x WHERE x.sweep_id = m.old) <> "
+	"(SELECT count(*) FROM main.event x WHERE x.sweep_id = m.new) EXCEPT SELECT d.sweep_id, d.at_ms, d.kind, d.text FROM map_sweep m "
+	"CROSS JOIN main.event d ON d.sweep_id = m.new WHERE NOT m.is_new) ORDER BY 2",
 	"UPDATE sweep SET (state, reason, cells_ended, trials_ok, started_ms, ended_ms) = (SELECT s.state, s.reason, s.cells_ended, "
 	"s.trials_ok, s.started_ms, s.ended_ms FROM map_sweep m JOIN src.sweep s ON s.id = m.old WHERE m.new = sweep.id) "
 	"WHERE id IN (SELECT new FROM map_sweep WHERE NOT is_new AND is_further) AND state NOT IN ('queued', 'running', 'paused')",
@@ -268,6 +270,9 @@ int store_merge(struct store *to, const char *source, const struct merge_options
 	int rc;
 
 	source_uri(source, &uri);
+	/* 24 MiB: the index on values is filled in no order, and two megabytes of pages would be written over and over */
+	if (statement_run(to, e, "PRAGMA cache_size=-24576", "") < 0)
+		return -1;
 	if (statement_run(to, e, "ATTACH ? AS src", "t", uri.s) < 0)
 		return -1;
 	rc = store_begin(to, e);
