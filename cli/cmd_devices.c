@@ -84,7 +84,8 @@ static struct table *devices_table(struct json_object *devices)
 	return t;
 }
 
-/* YAML of one device: a name made of its path, and every identity there is, the strongest first. */
+/* YAML of one device: a name made of its path, and every identity there is, the strongest first.  A comment if the guard
+ * refuses the device as it is: nobody is to paste the root disk by mistake. */
 static void device_config_print(struct json_object *device, FILE *out)
 {
 	static const char *const keys[][2] = { { "wwn", "wwn" }, { "serial", "serial" }, { "by_id", "by-id" }, { "by-id", "by-id" },
@@ -102,7 +103,7 @@ static void device_config_print(struct json_object *device, FILE *out)
 		if (value == NULL || value[0] == '\0')
 			continue;
 		if (n++ == 0)
-			fprintf(out, "  %s: {", base != NULL ? base + 1 : path);
+			fprintf(out, "  %s%s: {", message_bool_or(device, "refused", false) ? "# " : "", base != NULL ? base + 1 : path);
 		fprintf(out, "%s%s: \"%s\"", n > 1 ? ", " : "", keys[k][1], value);
 	}
 	if (n > 0)

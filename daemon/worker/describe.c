@@ -76,7 +76,7 @@ static void reasons_add(struct json_object *reasons, const char *lines)
 
 /* A signature alone does not make a device unusable: the plan may say `erase: yes`. */
 static bool reasons_find(const struct device *d, const struct config *c, const struct config_device *listed, int proc_fd,
-                         struct json_object *reasons)
+                         struct json_object *reasons, bool *ret_refused)
 {
 	AUTO_TEXT struct text why = { 0 };
 	struct guard_facts f = { 0 };
@@ -86,6 +86,7 @@ static bool reasons_find(const struct device *d, const struct config *c, const s
 
 	if (guard_facts_read(d, proc_fd, GUARD_SIGNATURES, &f, &e) < 0) {
 		reason_add(reasons, e.text);
+		*ret_refused = true;
 		return false;
 	}
 	f.may_erase = true;
@@ -98,7 +99,18 @@ static bool reasons_find(const struct device *d, const struct config *c, const s
 		                                f.signature_path, f.signature.type));
 	if (listed == NULL)
 		reason_add(reasons, path_format(text, sizeof(text), "not listed in %s", c->file));
+	*ret_refused = refuses;
 	return !refuses && listed != NULL;
+}
+
+/* Lines that would list a device which the guard refuses are comments: nobody is to paste the root disk by mistake. */
+static void config_comment(struct text *config)
+{
+	AUTO_TEXT struct text plain = *config;
+
+	*config = (struct text){ 0 };
+	for (const char *s = text_str(&plain); *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n')
+		text_printf(config, "%s# %.*s", config->n > 0 ? "\n" : "", (int)strcspn(s, "\n"), s);
 }
 
 static struct json_object *device_object(const struct device *d, const struct config *c, int proc_fd)
@@ -106,17 +118,20 @@ static struct json_object *device_object(const struct device *d, const struct co
 	const struct config_device *listed = listed_as(c, d);
 	struct json_object *o = json_object_new_object(), *reasons = json_object_new_array();
 	AUTO_TEXT struct text config = { 0 };
-	bool usable = reasons_find(d, c, listed, proc_fd, reasons);
+	bool is_refused, usable = reasons_find(d, c, listed, proc_fd, reasons, &is_refused);
 
 	string_add(o, "path", d->path);
 	json_object_object_add(o, "size", json_object_new_int64(d->size_bytes));
 	string_add(o, "model", d->model);
 	json_object_object_add(o, "identity", identity_object(d));
 	json_object_object_add(o, "usable", json_object_new_boolean(usable));
+	json_object_object_add(o, "refused", json_object_new_boolean(is_refused)); /* whatever the plan says */
 	json_object_object_add(o, "reasons", reasons);
 	if (listed != NULL)
 		string_add(o, "name", listed->name);
 	device_config_lines(d, &config);
+	if (is_refused)
+		config_comment(&config);
 	string_add(o, "config", text_str(&config));
 	return o;
 }
