@@ -70,7 +70,7 @@ static int reader_fault(const struct reader *r, const char *at, struct err *e, c
 
 static bool key_char(char c)
 {
-	return isalnum((unsigned char)c) || strchr("._-+{}", c) != NULL;
+	return isalnum((unsigned char)c) || (c != '\0' && strchr("._-+{}", c) != NULL); /* strchr finds the end, too */
 }
 
 /* The operator at s, or -1.  ret_n: its length. */
