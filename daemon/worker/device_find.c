@@ -4,10 +4,13 @@
  * See device.h.
  */
 #include <ctype.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/loop.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "daemon/worker/device.h"
@@ -45,15 +48,27 @@ static bool by_id_equals(const struct device *d, const char *by_id)
 	return stat(sysroot_path(path, link), &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == d->devno;
 }
 
+/* The kernel spells the path as seen from the root of the mount namespace that attached it, which says little below a chroot
+ * or in a copy of the mounts; device and inode number are the same everywhere (loop(4), LOOP_GET_STATUS64). */
+static bool backing_inode_equals(const struct device *d, const char *file)
+{
+	AUTO_CLOSE int fd = open(d->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct loop_info64 info;
+	struct stat st;
+
+	return fd >= 0 && ioctl(fd, LOOP_GET_STATUS64, &info) == 0 && stat(file, &st) == 0 && info.lo_inode == st.st_ino &&
+	       info.lo_device == st.st_dev;
+}
+
 static bool backing_file_equals(const struct device *d, const char *file)
 {
 	char real[PATH_MAX];
 
 	if (d->backing_file[0] == '\0')
 		return false;
-	if (strcmp(d->backing_file, file) == 0)
+	if (strcmp(d->backing_file, file) == 0 || (realpath(file, real) != NULL && strcmp(d->backing_file, real) == 0))
 		return true;
-	return realpath(file, real) != NULL && strcmp(d->backing_file, real) == 0;
+	return sysroot_is_machine() && backing_inode_equals(d, file);
 }
 
 static bool identity_matches(const struct device *d, const struct config_device *c)

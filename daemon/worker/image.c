@@ -141,9 +141,10 @@ static int detach_wait(const char *loop, const char *image, struct err *e)
 {
 	int64_t deadline_ns = clock_ns() + DETACH_WAIT_NS;
 	char path[128], backing[512];
+	const char *name = strrchr(image, '/') + 1; /* has a UUID in it; the directories may be spelt as from another root */
 
 	path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", loop);
-	while (sysroot_text(path, backing, sizeof(backing)) && text_starts(backing, image)) {
+	while (sysroot_text(path, backing, sizeof(backing)) && strstr(backing, name) != NULL) {
 		if (clock_ns() > deadline_ns)
 			return err_set(e, ERR_BUSY, "'/dev/%s' stays attached to '%s': something still uses it", loop, image);
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);

@@ -48,11 +48,11 @@ host_up() {
 	ip -n "$ns" link set lo up
 	printf 'Port 22\nListenAddress 10.211.7.%s\nHostKey %s/host\nAuthorizedKeysFile %s/authorized\nPidFile none\nUsePAM no\nStrictModes no\nPermitRootLogin yes\n' \
 		"$2" "$SSH_DIR" "$SSH_DIR" >"$SSH_DIR/sshd.$1"
-	ip netns exec "$ns" /usr/sbin/sshd -D -f "$SSH_DIR/sshd.$1" 2>"$SSH_DIR/sshd.log" 3>&- &
+	nsenter "--net=/run/netns/$ns" /usr/sbin/sshd -D -f "$SSH_DIR/sshd.$1" 2>"$SSH_DIR/sshd.log" 3>&- &
 	PIDS+=($!)
 	daemon_setup
 	HOMES+=("$HOME_DIR")
-	in=(ip netns exec "$ns" unshare --uts sh -c "hostname $1 && exec \"\$@\"" sh)
+	in=(nsenter "--net=/run/netns/$ns" unshare --uts sh -c "hostname $1 && exec \"\$@\"" sh)
 	"${in[@]}" "$B/iosweepd" --config "$CONFIG" 2>"$HOME_DIR/daemon.log" 3>&- &
 	PIDS+=($!)
 	wait_for 10 test -S "$IOSWEEP_SOCKET"
