@@ -43,9 +43,9 @@ host_up() {
 	ip netns add "$ns"
 	ip link add "v$NET$2" type veth peer name eth0 netns "$ns"
 	ip link set "v$NET$2" master "$NET" up
-	ip -n "$ns" addr add "10.211.7.$2/24" dev eth0
-	ip -n "$ns" link set eth0 up
-	ip -n "$ns" link set lo up
+	nsenter "--net=/run/netns/$ns" ip addr add "10.211.7.$2/24" dev eth0
+	nsenter "--net=/run/netns/$ns" ip link set eth0 up
+	nsenter "--net=/run/netns/$ns" ip link set lo up
 	printf 'Port 22\nListenAddress 10.211.7.%s\nHostKey %s/host\nAuthorizedKeysFile %s/authorized\nPidFile none\nUsePAM no\nStrictModes no\nPermitRootLogin yes\n' \
 		"$2" "$SSH_DIR" "$SSH_DIR" >"$SSH_DIR/sshd.$1"
 	nsenter "--net=/run/netns/$ns" /usr/sbin/sshd -D -f "$SSH_DIR/sshd.$1" 2>"$SSH_DIR/sshd.log" 3>&- &
