@@ -172,7 +172,7 @@ static int comparison_print(const struct options *o, const struct comparison *c,
 		comparison_people(c, limit, stdout);
 	else if (format == TABLE_JSON && options_text(o, "columns") == NULL)
 		comparison_json(c);
-	else if (comparison_flat(c, o, e) < 0)
+	else if (comparison_flat(c, format, o, e) < 0)
 		return -1;
 	if (all_refused(c)) {
 		err_set(e, ERR_USAGE, "nothing was compared: %s", c->metrics[0].refused);

@@ -53,6 +53,6 @@ bool comparison_regressed(const struct comparison *c);
 
 void comparison_people(const struct comparison *c, int64_t limit, FILE *out);
 void comparison_json(const struct comparison *c);
-int comparison_flat(const struct comparison *c, const struct options *o, struct err *e);
+int comparison_flat(const struct comparison *c, enum table_format format, const struct options *o, struct err *e);
 
 #endif

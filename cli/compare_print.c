@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/compare.h"
+#include "cli/stream.h"
 
 static void interval_text(double low, double high, char *buf, size_t size)
 {
@@ -252,33 +253,63 @@ void comparison_json(const struct comparison *c)
 	json_print(root, stdout);
 }
 
-int comparison_flat(const struct comparison *c, const struct options *o, struct err *e)
-{
-	static const char *const names[] = { "metric", "unit", "a", "b", "ratio", "low", "high", "p", "p_floor", "verdict" };
-	const struct dataset *d = c->side[0].d;
-	AUTO_TABLE struct table *t = table_new("cells");
+/* Columns of a row, axes after them. */
+static const char *const flat_names[] = { "metric", "unit", "a", "b", "ratio", "low", "high", "p", "p_floor", "verdict" };
+#define N_FLAT ARRAY_SIZE(flat_names)
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		table_column(t, names[i], names[i], i >= 2 && i <= 8 ? TABLE_RIGHT : 0);
+static void flat_row(const struct comparison *c, const struct compared *m, const struct matched *x, struct stream_value *v)
+{
+	const struct dataset *d = c->side[0].d;
+	const double numbers[] = { x->a->value, x->b->value, x->test.ratio, x->test.low > 0 ? x->test.low : NAN, x->test.high, x->test.p,
+		                   x->test.p_floor };
+
+	v[0] = (struct stream_value){ .kind = STREAM_TEXT, .text = d->series[m->series].key };
+	v[1] = (struct stream_value){ .kind = STREAM_TEXT, .text = d->series[m->series].unit };
+	for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
+		v[2 + k] = (struct stream_value){ .kind = isfinite(numbers[k]) ? STREAM_NUMBER : STREAM_EMPTY, .number = numbers[k] };
+	v[9] = (struct stream_value){ .kind = STREAM_TEXT,
+		                      .text = verdict(c, m, x->test.ratio, x->test.is_decided, x->is_regression) };
 	for (size_t k = 0; k < d->n_axes; k++)
-		table_column(t, d->axes[k].name, d->axes[k].name, 0);
+		v[N_FLAT + k] =
+			(struct stream_value){ .kind = STREAM_TEXT, .text = d->axes[k].values[dataset_level(d, x->a->cell, k)] };
+}
+
+/* Calls for each compared cell: into the stream, or into a table. */
+static void flat_rows(const struct comparison *c, struct stream *s, struct table *t, struct stream_value *values, size_t n)
+{
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		const struct compared *m = &c->metrics[i];
 
 		for (size_t r = 0; r < m->n && m->refused == NULL; r++) {
-			const struct pair_test *x = &m->at[r].test;
-			const double numbers[] = { m->at[r].a->value, m->at[r].b->value, x->ratio, x->low > 0 ? x->low : NAN, x->high, x->p, x->p_floor };
-
-			table_row(t);
-			table_text(t, 0, d->series[m->series].key);
-			table_text(t, 1, d->series[m->series].unit);
-			for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
-				if (isfinite(numbers[k]))
-					table_number(t, 2 + k, numbers[k], NULL);
-			table_text(t, 9, verdict(c, m, x->ratio, x->is_decided, m->at[r].is_regression));
-			for (size_t k = 0; k < d->n_axes; k++)
-				table_text(t, ARRAY_SIZE(names) + k, d->axes[k].values[dataset_level(d, m->at[r].a->cell, k)]);
+			flat_row(c, m, &m->at[r], values);
+			if (t != NULL)
+				stream_to_table(t, values, n);
+			else
+				stream_row(s, values);
 		}
 	}
-	return table_print(t, o, stdout, e);
+}
+
+int comparison_flat(const struct comparison *c, enum table_format format, const struct options *o, struct err *e)
+{
+	size_t n = N_FLAT + c->side[0].d->n_axes;
+	AUTO_FREE const char **names = xcalloc(n + 1, sizeof(*names));
+	AUTO_FREE struct stream_value *values = xcalloc(n + 1, sizeof(*values));
+	AUTO_TABLE struct table *t = table_new("cells");
+	struct stream s;
+
+	memcpy(names, flat_names, sizeof(flat_names));
+	for (size_t k = 0; k < c->side[0].d->n_axes; k++)
+		names[N_FLAT + k] = c->side[0].d->axes[k].name;
+	if (format == TABLE_MARKDOWN || format == TABLE_HTML) {
+		for (size_t i = 0; i < n; i++)
+			table_column(t, names[i], names[i], i >= 2 && i <= 8 ? TABLE_RIGHT : 0);
+		flat_rows(c, NULL, t, values, n);
+		return table_print(t, o, stdout, e);
+	}
+	if (stream_begin(&s, "cells", format, names, n, options_text(o, "columns"), stdout, e) < 0)
+		return -1;
+	flat_rows(c, &s, NULL, values, n);
+	stream_end(&s);
+	return 0;
 }

@@ -25,9 +25,9 @@ run() {
 		r.cell_id = x.id JOIN result q ON q.cell_id = y.id AND q.metric_id = r.metric_id WHERE x.sweep_id = $(newest db1)" ;;
 	effects) iosweep effects 100 --json ;;
 	first-row) { iosweep query filesystem=xfs --csv || true; } 2>/dev/null | head -2 ;;
-	first-row-sql) sqlite3 -csv "$IOSWEEP_DB" "SELECT c.id, r.value FROM axis a JOIN axis_value v ON v.axis_id = a.id JOIN config_value k ON
+	first-row-sql) { sqlite3 -csv "$IOSWEEP_DB" "SELECT c.id, r.value FROM axis a JOIN axis_value v ON v.axis_id = a.id JOIN config_value k ON
 		k.axis_value_id = v.id JOIN cell c ON c.config_id = k.config_id JOIN result r ON r.cell_id = c.id WHERE a.name = 'filesystem' AND
-		v.value = 'xfs'" 2>/dev/null | head -2 ;;
+		v.value = 'xfs'" || true; } 2>/dev/null | head -2 ;;
 	import-again) iosweep import "$BENCH_DIR/export" ;;
 	*) echo "history-case.sh: unknown case '$1'" >&2; exit 2 ;;
 	esac
