@@ -10,7 +10,7 @@ spawn) exec "$BENCH/floor" spawn 1000 /bin/true ;;
 iosweep) # 1,000 cells x 3 trials through daemon and command
 	start=$(now)
 	iosweep submit "$BENCH_DIR/dispatch.yaml" --wait >/dev/null 2>&1
-	per $(($(now) - start)) 3000 ;;
+	per $(($(now) - start)) $((${CELLS:-1000} * 3)) ;;
 tsp)
 	export TS_SOCKET=$BENCH_DIR/tsp.$$ TMPDIR=$BENCH_DIR
 	start=$(now)

@@ -36,7 +36,7 @@ END
 cat >"$BENCH_DIR/dispatch.yaml" <<END
 plan: dispatch
 target: {directory: scratch}
-matrix: {label.n: [$(seq -s, 1000)]}
+matrix: {label.n: [$(seq -s, ${CELLS:-1000})]}
 workloads:
   - command: {run: [[/bin/true]], warm: yes}
 settle: 0
