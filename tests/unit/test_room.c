@@ -209,6 +209,7 @@ static int grant_the_node(struct text *out, struct err *e)
 	if (mknod(w.claimed.private_node, S_IFBLK | 0600, makedev(7, 200)) < 0 || room_target_grant(&w, e) < 0 ||
 	    script_run(false, "stat -c '%n %a %u %t:%T' /dev/target", out, e) < 0)
 		return -1;
+	w.claimed.kind = TARGET_IMAGE; /* an offered directory would keep its owner */
 	w.claimed.mount_fd = open(w.target_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* stands for a filesystem's root */
 	return room_target_grant(&w, e) < 0 ? -1 : script_run(false, "stat -c '%n %a %u' /dev/target /target", out, e);
 }
