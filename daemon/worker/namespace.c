@@ -32,6 +32,7 @@ static int root_copy(struct err *e)
 {
 	struct mount_attr slave = { .propagation = MS_SLAVE };
 	AUTO_CLOSE int tree = open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	AUTO_FREE char *cwd = getcwd(NULL, 0);
 
 	if (tree < 0)
 		return err_sys(e, errno, "copy the tree of mounts");
@@ -39,12 +40,12 @@ static int root_copy(struct err *e)
 	    mount(NULL, "/proc", NULL, MS_SLAVE, NULL) < 0)
 		return err_sys(e, errno, "take the mounts out of the host's sight");
 	if (move_mount(tree, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0 || chdir("/proc") < 0 || chroot(".") < 0 ||
-	    chdir("/") < 0)
+	    chdir(cwd != NULL ? cwd : "/") < 0)
 		return err_sys(e, errno, "enter the copy of the tree of mounts");
 	return 0;
 }
 
-static int mounts_hide(struct err *e)
+int namespace_hide_mounts(struct err *e)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0)
 		return 0;
@@ -55,7 +56,7 @@ int namespace_enter(int *ret_host_proc_fd, struct err *e)
 {
 	int fd;
 
-	if (mounts_hide(e) < 0)
+	if (namespace_hide_mounts(e) < 0)
 		return -1;
 	fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)

@@ -16,6 +16,10 @@
  * systemd's RestrictNamespaces=, whose filter cannot look into its argument. */
 pid_t namespace_clone(int *ret_pidfd);
 
+/* In a mount namespace of its own: from now on nothing that this process mounts reaches the host, while the host's own
+ * unmounts still reach it.  The working directory stays. */
+int namespace_hide_mounts(struct err *e);
+
 /* In the new namespaces: takes the mounts out of the host's sight (but not the host's unmounts out of ours), keeps
  * the host's /proc as a descriptor and mounts a fresh one over it. */
 int namespace_enter(int *ret_host_proc_fd, struct err *e);

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "daemon/worker/namespace.h"
 #include "schema/store_internal.h"
 
 /* Runs fn in a child; its return value is the exit status, which must be 0. */
@@ -415,7 +416,7 @@ static int fill_a_small_filesystem(struct fixture *f)
 	struct sweep sweep;
 	const uint8_t uuid[16] = { 1 };
 
-	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	if (unshare(CLONE_NEWNS) < 0 || namespace_hide_mounts(NULL) < 0 ||
 	    mount("none", f->dir, "tmpfs", 0, "size=1m") < 0)
 		return 1;
 	if (store_open(f->path, STORE_WRITE, &s, &f->e) < 0 || store_host(s, uuid, "db1", &f->host, &f->e) < 0)
@@ -446,7 +447,7 @@ static int open_on_a_full_filesystem(struct fixture *f)
 {
 	struct store *s;
 
-	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	if (unshare(CLONE_NEWNS) < 0 || namespace_hide_mounts(NULL) < 0 ||
 	    mount("none", f->dir, "tmpfs", 0, "size=16k") < 0)
 		return 1;
 	if (store_open(f->path, STORE_WRITE, &s, &f->e) == 0)

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/worker/namespace.h"
 #include "daemon/worker/strays.h"
 #include "daemon/worker/tool.h"
 
@@ -426,7 +427,7 @@ static int as_init(int (*body)(void))
 		sigemptyset(&child);
 		sigaddset(&child, SIGCHLD);
 		sigprocmask(SIG_BLOCK, &child, NULL);
-		if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 || mount("proc", "/proc", "proc", 0, NULL) < 0)
+		if (namespace_hide_mounts(NULL) < 0 || mount("proc", "/proc", "proc", 0, NULL) < 0)
 			_exit(99);
 		_exit(body());
 	}

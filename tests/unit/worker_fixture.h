@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/worker/namespace.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/target.h"
 #include "daemon/worker/tunable.h"
@@ -79,7 +80,7 @@ static inline void namespace_own(void)
 	if (is_done)
 		return;
 	assert_int_equal(unshare(CLONE_NEWNS), 0);
-	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(namespace_hide_mounts(NULL), 0);
 	is_done = true;
 }
 
