@@ -104,7 +104,7 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 		umount "$HOME_DIR/mnt"
 		echo "$output"
 		[ "$status" -eq 1 ]
-		[[ "$output" == *"device '$name'"*"mounted on '$HOME_DIR/mnt' ('$mounted'"* ]]
+		[[ "$output" == *"device '$name'"*"mounted on '"*"$HOME_DIR/mnt' ('$mounted'"* ]]
 	done
 }
 
@@ -313,7 +313,7 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 	wait_for 10 eval '[ "$(query "SELECT count(*) FROM trial WHERE state = '"'running'"'")" = 1 ]'
 	worker=$(pgrep -P "$DAEMON" | head -1)
 	dir=$(awk '$5 ~ /\/room\/target$/ { print $5; exit }' "/proc/$worker/mountinfo")
-	nsenter -t "$worker" -m -- sh -c "cd '$dir' && exec sleep 300" 3>&- &
+	nsenter -t "$worker" -m -r -- sh -c "cd '$dir' && exec sleep 300" 3>&- &
 	holder=$!
 	wait_for 120 eval '[ "$(sweep_state)" != running ]'
 	state=$(sweep_state)
