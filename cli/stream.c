@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "cli/table.h"
 #include "schema/base/mem.h"
 
 static int column_find(const char *const *names, size_t n, const char *list, size_t length, size_t *ret, struct err *e)
@@ -21,27 +22,6 @@ static int column_find(const char *const *names, size_t n, const char *list, siz
 	}
 	err_set(e, ERR_USAGE, "unknown column '%s'", name);
 	return text_nearest(name, names, n) != NULL ? err_hint(e, "did you mean '%s'?", text_nearest(name, names, n)) : -1;
-}
-
-static void csv_write(const char *s, FILE *out)
-{
-	if (strpbrk(s, ",\"\r\n") == NULL) {
-		fputs(s, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *s != '\0'; s++) {
-		if (*s == '"')
-			fputc('"', out);
-		fputc(*s, out);
-	}
-	fputc('"', out);
-}
-
-static void raw_write(const char *s, FILE *out)
-{
-	for (; *s != '\0'; s++)
-		fputc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, out);
 }
 
 static void json_string_write(const char *s, FILE *out)
@@ -74,7 +54,7 @@ int stream_begin(struct stream *s, const char *name, enum table_format format, c
 		fprintf(out, "{\"%s\": [", name);
 	for (size_t i = 0; format == TABLE_CSV && i < r.n_chosen; i++) {
 		fputs(i > 0 ? "," : "", out);
-		csv_write(names[r.chosen[i]], out);
+		csv_field(names[r.chosen[i]], out);
 	}
 	if (format == TABLE_CSV)
 		fputs("\r\n", out);
@@ -124,7 +104,7 @@ void stream_row(struct stream *s, const struct stream_value *values)
 			continue;
 		}
 		fputs(i == 0 ? "" : s->format == TABLE_CSV ? "," : "\t", s->out);
-		(s->format == TABLE_CSV ? csv_write : raw_write)(value_text(v, buf), s->out);
+		(s->format == TABLE_CSV ? csv_field : raw_field)(value_text(v, buf), s->out);
 	}
 	fputs(s->format == TABLE_JSON ? "}" : s->format == TABLE_CSV ? "\r\n" : "\n", s->out);
 	if (s->n_rows++ == 0)

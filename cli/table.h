@@ -75,6 +75,11 @@ const char *number_plain(double v, char buf[SIZE_TEXT]);
  * Takes the value over. */
 void json_print(struct json_object *j, FILE *out);
 
+/* One value of a CSV line (RFC 4180: quoted if it holds a comma, a quote or a line end), and of a raw one (tabs and line
+ * ends inside a value would break the line: they become blanks).  Without separators. */
+void csv_field(const char *s, FILE *out);
+void raw_field(const char *s, FILE *out);
+
 /* ---- between table*.c ---- */
 struct table_cell {
 	enum { CELL_EMPTY, CELL_TEXT, CELL_INTEGER, CELL_BOOL, CELL_NUMBER } kind;

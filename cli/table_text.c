@@ -49,8 +49,7 @@ static void json_write(const struct table *t, const size_t *chosen, size_t n, FI
 	json_print(root, out);
 }
 
-/* RFC 4180: quoted if it holds a comma, a quote or a line end. */
-static void csv_field(const char *s, FILE *out)
+void csv_field(const char *s, FILE *out)
 {
 	if (strpbrk(s, ",\"\r\n") == NULL) {
 		fputs(s, out);
@@ -65,8 +64,7 @@ static void csv_field(const char *s, FILE *out)
 	fputc('"', out);
 }
 
-/* Tabs and line ends inside a value would break the line: they become blanks. */
-static void raw_field(const char *s, FILE *out)
+void raw_field(const char *s, FILE *out)
 {
 	for (; *s != '\0'; s++)
 		fputc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, out);
