@@ -76,11 +76,11 @@ enum step_id cell_first_difference(const struct cell *prev, const struct cell *n
 	return first;
 }
 
-enum step_id cell_first_step(const struct plan *p, const struct cell *prev, const struct cell *next)
+enum step_id cell_first_step(enum fresh fresh, const struct cell *prev, const struct cell *next)
 {
 	enum step_id first = cell_first_difference(prev, next);
 
-	return p->fresh != FRESH_FILESYSTEM && first > STEP_FORMAT ? STEP_FORMAT : first;
+	return fresh != FRESH_FILESYSTEM && first > STEP_FORMAT ? STEP_FORMAT : first;
 }
 
 static bool step_has_axis(const struct cell *c, enum step_id step)

@@ -38,7 +38,7 @@ void matrix_walk_free(struct matrix_walk *w);
  * prev NULL: STEP_CLAIM. */
 enum step_id cell_first_difference(const struct cell *prev, const struct cell *next);
 /* The same, with what `fresh` asks for: unless it is FRESH_FILESYSTEM, the format is never carried over. */
-enum step_id cell_first_step(const struct plan *p, const struct cell *prev, const struct cell *next);
+enum step_id cell_first_step(enum fresh fresh, const struct cell *prev, const struct cell *next);
 /* Whether the step is run for this cell; the rules of `applies` in the worker's step table.  On a device or image the queue
  * and the bdi are always seen to (what is left as found is recorded), on a directory only what the cell sets; format and
  * mount need a filesystem, layout and confine an axis. */

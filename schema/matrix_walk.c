@@ -124,7 +124,7 @@ static void steps_add(const struct plan *p, const struct cell *c, enum step_id f
 static void visit_add(const struct plan *p, const struct cell *prev, const struct cell *next, uint64_t trials, uint64_t times,
                       uint64_t *steps)
 {
-	steps_add(p, next, cell_first_step(p, prev, next), times, steps);
+	steps_add(p, next, cell_first_step(p->fresh, prev, next), times, steps);
 	if (p->fresh == FRESH_TRIAL && trials > 1)
 		steps_add(p, next, STEP_FORMAT, times * (trials - 1), steps);
 }

@@ -96,18 +96,9 @@ static int steps_run(struct runner *r, struct err *e)
 	return 0;
 }
 
-static enum step_id lowest_change(const struct runner *r, const struct cell *next)
-{
-	enum step_id first = cell_first_difference(r->has_cell ? &r->cell : NULL, next);
-
-	if (r->fresh != FRESH_FILESYSTEM && first > STEP_FORMAT)
-		first = STEP_FORMAT;
-	return first;
-}
-
 int runner_change(struct runner *r, const struct cell *next, struct err *e)
 {
-	enum step_id first = lowest_change(r, next);
+	enum step_id first = cell_first_step(r->fresh, r->has_cell ? &r->cell : NULL, next);
 	int rc;
 
 	r->w->is_moving_on = true;

@@ -223,7 +223,7 @@ static void the_first_difference_is_the_lowest_step(void **state)
 	assert_int_equal(cell_first_difference(&cells[3], &cells[4]), STEP_MOUNT);
 	assert_int_equal(cell_first_difference(&cells[7], &cells[8]), STEP_FORMAT);
 	assert_int_equal(cell_first_difference(&cells[15], &cells[16]), STEP_QUEUE);
-	assert_int_equal(cell_first_step(p, &cells[1], &cells[2]), STEP_FORMAT); /* fresh: cell */
+	assert_int_equal(cell_first_step(p->fresh, &cells[1], &cells[2]), STEP_FORMAT); /* fresh: cell */
 	matrix_walk_free(w);
 	matrix_free(m);
 	plan_free(p);
@@ -404,7 +404,7 @@ static void walk_check(const struct plan *p, const struct matrix *m)
 			cell_config(&c, &canonical, (uint8_t *)configs[n]);
 			for (uint64_t i = 0; pass == 0 && i < n; i++)
 				assert_memory_not_equal(configs[i], configs[n], 32);
-			for (int s = (int)cell_first_step(p, has_prev ? &prev : NULL, &c); s < N_STEPS; s++)
+			for (int s = (int)cell_first_step(p->fresh, has_prev ? &prev : NULL, &c); s < N_STEPS; s++)
 				naive.steps[s] += cell_needs_step(p, &c, (enum step_id)s);
 			for (uint64_t t = 1; p->fresh == FRESH_TRIAL && t < per_visit; t++)
 				for (int s = STEP_FORMAT; s < N_STEPS; s++)
