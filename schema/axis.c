@@ -38,6 +38,13 @@ const struct axis *axis_find(const char *name)
 	return NULL;
 }
 
+const char *axis_parameter(const struct axis *def, const char *name, const char *workload)
+{
+	size_t n = strlen(workload);
+
+	return def == &axis_workload && strncmp(name, workload, n) == 0 && name[n] == '.' ? name + n + 1 : NULL;
+}
+
 const char *axis_nearest(const char *name)
 {
 	static const struct { const char *said, *meant; } synonyms[] = {

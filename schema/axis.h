@@ -53,6 +53,8 @@ extern const size_t axis_table_n;
  * the plan, which knows its workloads: it uses axis_workload. */
 const struct axis *axis_find(const char *name);
 extern const struct axis axis_workload;
+/* PARAM, if the axis is "WORKLOAD.PARAM" of that workload; NULL otherwise. */
+const char *axis_parameter(const struct axis *def, const char *name, const char *workload);
 
 /* The name that was probably meant ("nr_requests" -> "queue.nr_requests"), for messages; or NULL. */
 const char *axis_nearest(const char *name);

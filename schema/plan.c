@@ -352,6 +352,8 @@ int plan_read(const char *data, size_t n, const struct registry *workloads, stru
 	};
 	if (yaml_read(a, data, n, d, &root) == 0)
 		top_read(&r, root);
+	if (d->n + d->n_lost == n_before)
+		plan_check_expansion(&r);
 	diags_sort(d);
 	if (d->n + d->n_lost > n_before) {
 		plan_free(p);

@@ -87,6 +87,18 @@ static void step_timeout(struct workload_step *step, const struct node *map, str
 		diags_add(d, node->line, node->column, "timeout: %s", e.text);
 }
 
+/* A text with ${...}; NULL if the key is not there. */
+static const char *template_read(struct workload *w, const struct node *map, const char *key, struct diags *d)
+{
+	const struct node *node = node_get(map, key);
+	AUTO_FREE char *what = xasprintf("'%s'", key);
+
+	if (node == NULL)
+		return NULL;
+	workload_check_words(w, node, false, d);
+	return arena_strdup(w->arena, scalar_text(node, what, d));
+}
+
 static void step_options(struct workload *w, struct workload_step *step, const struct node *map, struct diags *d)
 {
 	static const char *const known[] = { "argv", "copies", "timeout", "background", "stop", "retry", "may-fail", "only-if",
@@ -99,12 +111,8 @@ static void step_options(struct workload *w, struct workload_step *step, const s
 	step->discard = bool_read(map, "discard", d);
 	step->may_fail = bool_read(map, "may-fail", d);
 	step_timeout(step, map, d);
-	node = node_get(map, "copies");
-	if (node != NULL)
-		step->copies = arena_strdup(w->arena, scalar_text(node, "'copies'", d));
-	node = node_get(map, "only-if");
-	if (node != NULL)
-		step->only_if = arena_strdup(w->arena, scalar_text(node, "'only-if'", d));
+	step->copies = template_read(w, map, "copies", d);
+	step->only_if = template_read(w, map, "only-if", d);
 	node = node_get(map, "stop");
 	step->stop_signal = node != NULL ? signal_by_name(scalar_text(node, "'stop'", d)) : SIGTERM;
 	if (step->stop_signal == 0)
@@ -127,6 +135,7 @@ static void step_read(struct workload *w, const struct node *node, struct worklo
 		return;
 	}
 	step->words = words_read(w, argv, "an argument list", d, &step->n);
+	workload_check_words(w, argv, false, d);
 }
 
 static void phase_read(struct workload *w, enum workload_phase phase, const struct node *node, struct diags *d)
@@ -158,6 +167,8 @@ static void params_read(struct workload *w, const struct node *map, struct diags
 		w->params[w->n_params++] = (struct workload_param){ arena_strdup(w->arena, key->text),
 			                                            arena_strdup(w->arena, scalar_text(map->at[i], "a parameter's default", d)) };
 	}
+	for (size_t i = 0; i < map->n; i++)
+		workload_check_words(w, map->at[i], false, d);
 }
 
 static void more_params_read(struct workload *w, const struct node *map, struct diags *d)
@@ -174,6 +185,7 @@ static void more_params_read(struct workload *w, const struct node *map, struct 
 	w->any_param = true;
 	w->more_prefix = prefix != NULL ? arena_strdup(w->arena, scalar_text(prefix, "'prefix'", d)) : "";
 	w->more_words = words_read(w, words, "'words'", d, &n);
+	workload_check_words(w, words, true, d);
 }
 
 static void head_read(struct workload *w, const struct node *root, struct diags *d)

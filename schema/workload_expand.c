@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "schema/workload.h"
+#include "schema/workload_read.h"
 
 #define DEPTH_MAX 4
 #define WORDS_MAX 4096
@@ -141,6 +141,15 @@ static int builtin_expand(const struct expansion *x, const char *name, struct te
 	else
 		*ret_known = false;
 	return 0;
+}
+
+bool workload_name_is_builtin(const char *name)
+{
+	const struct expansion any = { .device = "" };
+	AUTO_TEXT struct text out = { 0 };
+	bool is_known = false;
+
+	return builtin_expand(&any, name, &out, &is_known, NULL) == 0 && is_known;
 }
 
 static int param_expand(const struct expansion *x, const char *name, int depth, struct text *out, struct err *e)

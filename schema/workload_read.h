@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two readers of a definition's metrics share: workload_metric.c and workload_dialect.c.  Private to them.
+ * What the files that read a definition share: workload.c, workload_check.c, workload_metric.c and workload_dialect.c.
+ * Private to them.
  */
 #ifndef IOSWEEP_WORKLOAD_READ_H
 #define IOSWEEP_WORKLOAD_READ_H
@@ -37,6 +38,12 @@ void reader_template(struct metric_reader *r, const struct node *node, const cha
 bool source_has_field(const struct source *s, const char *name);
 bool reader_knows(const struct metric_reader *r, const struct source *s, const char *name);
 bool phase_is_known(const char *name);
+
+/* A word or list of words: each ${NAME} must be closed and be built in or a parameter that w takes (workload_check.c).
+ * is_option: of more-params. */
+void workload_check_words(const struct workload *w, const struct node *node, bool is_option, struct diags *d);
+/* Does ${name} stand for something without any parameter: dir, device, copy ...? (workload_expand.c) */
+bool workload_name_is_builtin(const char *name);
 
 /* A plan's own definition as a document of its own (workload_source.c). */
 void workload_source_write(const struct node *body, struct text *ret);

@@ -14,17 +14,6 @@
 #define RETRY_MS 100
 #define SERVER_GRACE_NS (30 * INT64_C(1000000000)) /* a database writes its checkpoint */
 
-/* The parameter that an axis WORKLOAD.PARAM of the cell sets, or NULL. */
-static const char *setting_param(const struct setting *s, const char *workload)
-{
-	size_t n = strlen(workload);
-
-	if (s->def != &axis_workload || strncmp(s->axis, workload, n) != 0 || s->axis[n] != '.' ||
-	    strcmp(s->value, KERNEL_DEFAULT) == 0)
-		return NULL;
-	return s->axis + n + 1;
-}
-
 static void param_set(struct bench *b, const char *name, const char *value)
 {
 	for (size_t i = 0; i < b->n_params; i++)
@@ -44,10 +33,11 @@ void bench_init(struct bench *b, struct worker *w, size_t workload, struct arena
 	if (def->n_params > 0)
 		memcpy(b->params, def->params, def->n_params * sizeof(*b->params));
 	for (size_t i = 0; i < w->cell->n; i++) {
-		const char *name = setting_param(&w->cell->at[i], def->name);
+		const struct setting *s = &w->cell->at[i];
+		const char *name = axis_parameter(s->def, s->axis, def->name);
 
-		if (name != NULL)
-			param_set(b, name, w->cell->at[i].value);
+		if (name != NULL && strcmp(s->value, KERNEL_DEFAULT) != 0)
+			param_set(b, name, s->value);
 	}
 }
 

@@ -233,6 +233,26 @@ static void unknown_keys_and_axes_are_named(void **state)
 	              "scheduler, queue.nr_requests, vm.dirty_ratio");
 }
 
+#define COMMAND(words) \
+	"plan: p\ntarget: {image: 1GiB}\nmatrix: {filesystem: xfs}\nworkloads:\n  - command: {run: [" words \
+	"], metrics: {x: {value: ':elapsed', unit: s, better: lower}}}\n"
+
+/* What would fail in the first trial of the night is said before. */
+static void words_that_cannot_be_made_are_refused(void **state)
+{
+	(void)state;
+	assert_faults(COMMAND("echo, '${nope}', '${dir'"),
+	              "5:27 '${nope}' stands for nothing: write 'dir', 'device', 'copy', 'copies', 'repetition' or one of 'params:', "
+	              "which has none\n5:38 '${dir': '${' is not closed: write '${NAME}'");
+	assert_faults(COMMAND("echo, '${dir/copies}'"), "5:5 command: run: word 2 of the argument list: "
+	              "'${dir}': there is no parameter 'dir'");
+	assert_faults("plan: p\ntarget: {image: 1GiB}\nworkloads:\n  - dd-read: {size: '${nope}'}\n" MATRIX,
+	              "4:5 dd-read: prepare: word 5 of the argument list: parameter 'size': '${nope}' is not a size");
+	assert_faults("plan: p\ntarget: {image: 1GiB}\nworkloads: [dd-read]\n"
+	              "matrix: {filesystem: xfs, dd-read.streams: [1, kernel-default, 0, 2]}\n",
+	              "4:64 dd-read: prepare: copies is '0'; it must be a whole number from 1 to 1024");
+}
+
 static void a_label_with_a_capital_is_told_its_letters(void **state)
 {
 	(void)state;
@@ -481,6 +501,7 @@ int main(void)
 		cmocka_unit_test(a_directory_needs_no_axis),
 		cmocka_unit_test(a_bare_number_is_refused_with_both_readings),
 		cmocka_unit_test(unknown_keys_and_axes_are_named),
+		cmocka_unit_test(words_that_cannot_be_made_are_refused),
 		cmocka_unit_test(a_label_with_a_capital_is_told_its_letters),
 		cmocka_unit_test(duplicates_are_named),
 		cmocka_unit_test(a_matrix_without_a_cell_is_refused),

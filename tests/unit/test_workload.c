@@ -106,11 +106,19 @@ static void every_fault_is_reported_with_its_place(void **state)
 	           "3:10: 'X' is no name for a parameter: use a-z, 0-9, _ and -\n"
 	           "4:7: 'lib' in 'path' must begin with /\n"
 	           "5:7: 'warm' must be yes or no\n");
+#define NOTHING(name, has) "'${" name "}' stands for nothing: write 'dir', 'device', 'copy', 'copies', 'repetition' or one of " \
+	"'params:', which has" has "\n"
+	is_refused("workload: w\nparams: {a: '', b: '${c}'}\nmore-params: {prefix: s_, words: ['${name}', '${nam}']}\n"
+	           "run: {argv: [x, '${?d:y${e}}', '${!root:z}', '${@f}', 'q${a/g}', '${a'], copies: '${h}', only-if: '${i=1}'}\n" METRIC,
+	           "2:20: " NOTHING("c", " a b") "3:46: " NOTHING("nam", " a b") "4:17: " NOTHING("d", " a b") "4:17: " NOTHING("e", " a b")
+	           "4:46: " NOTHING("f", " a b") "4:55: " NOTHING("g", " a b") "4:66: '${a': '${' is not closed: write '${NAME}'\n"
+	           "4:82: " NOTHING("h", " a b") "4:99: " NOTHING("i", " a b"));
+#undef NOTHING
 }
 
 static char **argv_of(struct arena *a, const char *words, const struct expansion *x)
 {
-	AUTO_FREE char *text = xasprintf("workload: w\nparams: {size: 2x ram, bs: 8KiB, none: '', more: -a 'b c'}\n"
+	AUTO_FREE char *text = xasprintf("workload: w\nparams: {size: 2x ram, bs: 8KiB, none: '', more: -a 'b c', nested: '', time: 1s}\n"
 	                                 "more-params: {prefix: set_, words: [-c, '${name}=${value}']}\nrun: [tool%s]\n" METRIC, words);
 	struct workload *w = read_ok(text);
 	struct err e;
@@ -124,7 +132,7 @@ static char **argv_of(struct arena *a, const char *words, const struct expansion
 
 static const struct workload_param some_params[] = {
 	{ "size", "2x ram" }, { "bs", "8KiB" }, { "none", "" }, { "more", "-a 'b c'" }, { "set_x", "1MB" }, { "nested", "${bs:B}!" },
-	{ "time", "90s" },
+	{ "time", "90s" }, { "indirect", "${nothing}" },
 };
 static const struct expansion some = {
 	.dir = "/d", .ram_bytes = 1000000, .copy = 2, .copies = 3, .repetition = 7, .params = some_params,
@@ -153,7 +161,7 @@ static void words_expand(void **state)
 static void expansion_fails(const char *word, const char *why)
 {
 	AUTO_ARENA struct arena *a = arena_new();
-	AUTO_FREE char *text = xasprintf("workload: w\nrun: [tool, '%s']\n" METRIC, word);
+	AUTO_FREE char *text = xasprintf("workload: w\nparams: {bs: '', time: '', indirect: ''}\nrun: [tool, '%s']\n" METRIC, word);
 	struct workload *w = read_ok(text);
 	struct err e = { 0 };
 	char **argv;
@@ -166,8 +174,8 @@ static void expansion_fails(const char *word, const char *why)
 static void words_that_cannot_expand(void **state)
 {
 	(void)state;
-	expansion_fails("${nothing}", "word 2 of the argument list: '${nothing}' stands for nothing: no such parameter");
-	expansion_fails("${bs", "word 2 of the argument list: '${bs': '${' is not closed");
+	expansion_fails("${indirect}",
+	                "word 2 of the argument list: parameter 'indirect': '${nothing}' stands for nothing: no such parameter");
 	expansion_fails("${bs:MiB}", "word 2 of the argument list: parameter 'bs' is 8192 bytes, which is no whole number of MiB");
 	expansion_fails("${bs:kB}", "word 2 of the argument list: '${bs:kB}': the unit must be B, KiB, MiB, GiB or sectors");
 	expansion_fails("${device}", "word 2 of the argument list: '${device}' is asked for, and a directory target has none");
@@ -189,7 +197,7 @@ static void parameters_that_name_each_other_end(void **state)
 
 static void copies_and_conditions(void **state)
 {
-	struct workload *w = read_ok("workload: w\nrun: {argv: [x], copies: '${n}', only-if: '${m=yes}'}\n" METRIC);
+	struct workload *w = read_ok("workload: w\nparams: {n: 1, m: yes}\nrun: {argv: [x], copies: '${n}', only-if: '${m=yes}'}\n" METRIC);
 	struct workload_param params[] = { { "n", "3" }, { "m", "yes" } };
 	const struct expansion x = { .dir = "/", .params = params, .n_params = 2 };
 	bool is_wanted;
