@@ -181,6 +181,22 @@ static int comparison_print(const struct options *o, const struct comparison *c,
 	return is_gate && comparison_regressed(c) ? EXIT_REGRESSION : EXIT_GOOD;
 }
 
+/* In one snapshot: both sides as they were at one moment, and the store's lock is taken once instead of for each cell. */
+static int sides_compare(const struct options *o, struct store *s, const struct sides *sides, bool tool, bool keep, struct comparison *c,
+                         struct err *e)
+{
+	int rc;
+
+	if (store_begin(s, e) < 0)
+		return -1;
+	rc = side_load(o, s, sides, 0, c, e);
+	if (rc == 0)
+		rc = side_load(o, s, sides, 1, c, e);
+	if (rc == 0)
+		rc = comparison_make(s, c, tool, keep, e);
+	return store_finish(s, rc, e);
+}
+
 static int compare_run(const struct options *o, struct err *e)
 {
 	AUTO_STORE struct store *s = NULL;
@@ -195,8 +211,7 @@ static int compare_run(const struct options *o, struct err *e)
 	    limit_read(o, &c.limit, e) == 0 && choose_across(o, &tool, &keep, e) == 0 && sides_find(o, c.arena, &sides, e) == 0 &&
 	    open_store(&s, e) == 0) {
 		c.ignored = sides.ignored;
-		if (side_load(o, s, &sides, 0, &c, e) == 0 && side_load(o, s, &sides, 1, &c, e) == 0 &&
-		    comparison_make(s, &c, tool, keep, e) == 0)
+		if (sides_compare(o, s, &sides, tool, keep, &c, e) == 0)
 			rc = comparison_print(o, &c, format, limit, e);
 	}
 	comparison_done(&c);

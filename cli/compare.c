@@ -13,7 +13,7 @@
 struct keyed {
 	const struct dataset_result *r;
 	int64_t metric_id;
-	const char *config; /* settings as text */
+	size_t config; /* number of its settings, the same on both sides */
 	int64_t started_ms;
 };
 
@@ -65,38 +65,62 @@ static void axes_sort(struct dataset *d)
 static int keyed_compare(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
-	int order;
-
 	if (x->metric_id != y->metric_id)
 		return x->metric_id < y->metric_id ? -1 : 1;
-	order = strcmp(x->config, y->config);
-	if (order != 0)
-		return order;
+	if (x->config != y->config)
+		return x->config < y->config ? -1 : 1;
 	return x->started_ms > y->started_ms ? -1 : x->started_ms < y->started_ms; /* the newest first */
 }
 
+/* The settings of a cell, in the place of all cells of both sides in the order of their settings. */
+struct placed {
+	const char *settings;
+	size_t *number; /* the cell's */
+};
+
+static int placed_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct placed *)a)->settings, ((const struct placed *)b)->settings);
+}
+
+/* Numbers the settings of all cells; equal ones get the same number.  ret[side][cell]; of the arena. */
+static void configs_number(struct comparison *c, struct arena *a, size_t *ret[2])
+{
+	size_t n = c->side[0].d->n_cells + c->side[1].d->n_cells, at = 0;
+	struct placed *all = arena_array(a, n + 1, sizeof(*all));
+
+	for (int side = 0; side < 2; side++) {
+		struct dataset *d = c->side[side].d;
+
+		axes_sort(d);
+		ret[side] = arena_array(a, d->n_cells + 1, sizeof(**ret));
+		for (size_t i = 0; i < d->n_cells; i++)
+			all[at++] = (struct placed){ config_text(c, d, i, a), &ret[side][i] };
+	}
+	if (n > 0)
+		qsort(all, n, sizeof(*all), placed_compare);
+	for (size_t i = 1; i < n; i++)
+		*all[i].number = *all[i - 1].number + (strcmp(all[i].settings, all[i - 1].settings) != 0);
+}
+
 /* The results of a side that take part, sorted; of equal keys (several hosts on one side) only the newest stays. */
-static struct keyed *side_keys(struct comparison *c, struct side *side, struct arena *a, size_t *ret_n)
+static struct keyed *side_keys(struct comparison *c, struct side *side, const size_t *configs, size_t *ret_n)
 {
 	struct dataset *d = side->d;
 	struct keyed *k = xcalloc(d->n_results + 1, sizeof(*k));
-	AUTO_FREE const char **texts = xcalloc(d->n_cells + 1, sizeof(*texts));
 	size_t n = 0, kept = 0;
 
-	axes_sort(d);
-	for (size_t i = 0; i < d->n_cells; i++)
-		texts[i] = config_text(c, d, i, a);
 	for (size_t i = 0; i < d->n_results; i++) {
 		const struct dataset_result *r = &d->results[i];
 
 		if (!(r->value > 0) || !choose_is_ranked(d, r, c->with_flagged, &c->left_out))
 			continue;
-		k[n++] = (struct keyed){ r, d->series[r->series].metric_id, texts[r->cell], d->cells[r->cell].started_ms };
+		k[n++] = (struct keyed){ r, d->series[r->series].metric_id, configs[r->cell], d->cells[r->cell].started_ms };
 	}
 	if (n > 0)
 		qsort(k, n, sizeof(*k), keyed_compare);
 	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || k[kept - 1].metric_id != k[i].metric_id || strcmp(k[kept - 1].config, k[i].config) != 0 ||
+		if (kept == 0 || k[kept - 1].metric_id != k[i].metric_id || k[kept - 1].config != k[i].config ||
 		    k[kept - 1].r->series != k[i].r->series)
 			k[kept++] = k[i];
 	*ret_n = kept;
@@ -253,31 +277,32 @@ static bool difference_is_known(const struct comparison *c, const char *key, con
 	return false;
 }
 
+/* The default of an axis in one matched cell, if it is another one on the other side. */
+static void default_compare(struct comparison *c, const struct matched *m, const char *axis, size_t room)
+{
+	const char *a = level_shown(c->side[0].d, m->a->cell, axis), *b = level_shown(c->side[1].d, m->b->cell, axis), *key;
+
+	if (!text_starts(a, KERNEL_DEFAULT) || !text_starts(b, KERNEL_DEFAULT) || strcmp(a, b) == 0 || c->n_differences == room)
+		return;
+	key = arena_printf(c->arena, "default %s", axis);
+	if (!difference_is_known(c, key, a, b))
+		c->differences[c->n_differences++] = (struct difference){ key, a, b, fact_rank(key) };
+}
+
 /* What was left at the kernel's default and is another value on the other side: equal configs that are not the same. */
 static void defaults_differences(struct comparison *c)
 {
 	const struct dataset *d = c->side[0].d;
-	struct difference *all = arena_array(c->arena, c->n_differences + 64, sizeof(*all));
 	size_t room = c->n_differences + 64;
+	struct difference *all = arena_array(c->arena, room, sizeof(*all));
 
 	if (c->n_differences > 0)
 		memcpy(all, c->differences, c->n_differences * sizeof(*all));
 	c->differences = all;
-	for (size_t i = 0; i < c->n_metrics; i++) {
-		for (size_t k = 0; k < c->metrics[i].n; k++) {
-			for (size_t x = 0; x < d->n_axes; x++) {
-				const struct matched *m = &c->metrics[i].at[k];
-				const char *a = level_shown(d, m->a->cell, d->axes[x].name),
-				           *b = level_shown(c->side[1].d, m->b->cell, d->axes[x].name),
-				           *key = arena_printf(c->arena, "default %s", d->axes[x].name);
-
-				if (strcmp(a, b) == 0 || !text_starts(a, KERNEL_DEFAULT) || !text_starts(b, KERNEL_DEFAULT) ||
-				    c->n_differences == room || difference_is_known(c, key, a, b))
-					continue;
-				c->differences[c->n_differences++] = (struct difference){ key, a, b, fact_rank(key) };
-			}
-		}
-	}
+	for (size_t i = 0; i < c->n_metrics; i++)
+		for (size_t k = 0; k < c->metrics[i].n; k++)
+			for (size_t x = 0; x < d->n_axes; x++)
+				default_compare(c, &c->metrics[i].at[k], d->axes[x].name, room);
 }
 
 static int difference_compare(const void *a, const void *b)
@@ -290,12 +315,15 @@ static int difference_compare(const void *a, const void *b)
 static void sides_match(struct comparison *c, bool across_tool, bool across_keep)
 {
 	AUTO_ARENA struct arena *a = arena_new();
-	size_t n[2], i = 0, j = 0;
-	AUTO_FREE struct keyed *x = side_keys(c, &c->side[0], a, &n[0]);
-	AUTO_FREE struct keyed *y = side_keys(c, &c->side[1], a, &n[1]);
+	AUTO_FREE struct keyed *x = NULL, *y = NULL;
+	size_t n[2], i = 0, j = 0, *configs[2];
 
+	configs_number(c, a, configs);
+	x = side_keys(c, &c->side[0], configs[0], &n[0]);
+	y = side_keys(c, &c->side[1], configs[1], &n[1]);
 	while (i < n[0] && j < n[1]) {
-		int order = x[i].metric_id != y[j].metric_id ? (x[i].metric_id < y[j].metric_id ? -1 : 1) : strcmp(x[i].config, y[j].config);
+		int order = x[i].metric_id != y[j].metric_id ? (x[i].metric_id < y[j].metric_id ? -1 : 1)
+		                                             : (x[i].config > y[j].config) - (x[i].config < y[j].config);
 
 		if (order == 0)
 			match_add(c, &x[i++], &y[j++], across_tool, across_keep);

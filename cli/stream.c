@@ -67,7 +67,7 @@ static const char *value_text(const struct stream_value *v, char buf[SIZE_TEXT])
 	if (v->kind == STREAM_TEXT)
 		return v->text;
 	if (v->kind == STREAM_NUMBER)
-		return number_format(v->number, buf);
+		return number_plain(v->number, buf);
 	if (v->kind == STREAM_INTEGER)
 		snprintf(buf, SIZE_TEXT, "%lld", (long long)v->integer);
 	else

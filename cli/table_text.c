@@ -51,8 +51,12 @@ static void json_write(const struct table *t, const size_t *chosen, size_t n, FI
 
 void csv_field(const char *s, FILE *out)
 {
-	if (strpbrk(s, ",\"\r\n") == NULL) {
-		fputs(s, out);
+	size_t n = 0;
+
+	while (s[n] != '\0' && s[n] != ',' && s[n] != '"' && s[n] != '\r' && s[n] != '\n')
+		n++;
+	if (s[n] == '\0') {
+		fwrite(s, 1, n, out);
 		return;
 	}
 	fputc('"', out);

@@ -81,7 +81,7 @@ static int sql_exec(struct store *s, const char *sql, struct err *e)
 int store_begin(struct store *s, struct err *e)
 {
 	if (s->depth == 0) {
-		if (statement_run(s, e, s->mode == STORE_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", "") < 0)
+		if (statement_run(s, e, s->mode != STORE_READ ? "BEGIN IMMEDIATE" : "BEGIN", "") < 0)
 			return -1;
 		s->is_doomed = false;
 	}
@@ -299,11 +299,11 @@ static int connection_open(struct store *s, struct err *e)
 	path_to_uri(s->path, &uri);
 	if (s->mode == STORE_READ && file_bytes(s->path, "-wal") < 0)
 		text_add(&uri, "?immutable=1");
-	flags |= s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+	flags |= s->mode != STORE_READ ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	if (sqlite3_open_v2(uri.s, &s->db, flags, NULL) != SQLITE_OK)
 		return store_failed(s, e);
 	/* SQLite falls back to reading when the file may not be written. */
-	if (s->mode == STORE_WRITE && sqlite3_db_readonly(s->db, "main") == 1) {
+	if (s->mode != STORE_READ && sqlite3_db_readonly(s->db, "main") == 1) {
 		err_sys(e, access(s->path, W_OK) < 0 ? errno : EROFS, "open the store '%s' for writing", s->path);
 		return err_hint(e, "only its owner may change it");
 	}
@@ -328,22 +328,35 @@ static const char *synchronous_pragma(void)
 	return "PRAGMA synchronous=FULL";
 }
 
-static int writer_open(struct store *s, struct err *e)
+/* Where log or journal are, before anything is written. */
+static int journal_choose(struct store *s, struct err *e)
+{
+	if (s->mode == STORE_SCRATCH)
+		return sql_exec(s, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", e);
+	return sql_exec(s, synchronous_pragma(), e);
+}
+
+static int log_make(struct store *s, struct err *e)
 {
 	int persist = 1;
 
-	if (file_create(s->path, e) < 0)
-		return -1;
-	if (file_bytes(s->path, "") == 0 && file_bytes(s->path, "-wal") > 0)
-		return err_set(e, ERR_STORE, "store '%s': damaged: it is empty, but its log '%s-wal' is not", s->path, s->path);
-	if (connection_open(s, e) < 0 || sql_exec(s, "PRAGMA foreign_keys=ON", e) < 0 ||
-	    sql_exec(s, synchronous_pragma(), e) < 0 || store_migrate(s, e) < 0)
-		return -1;
 	if (sql_exec(s, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=" LOG_BYTES_MAX, e) < 0)
 		return -1;
 	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
 	/* The first access makes the log: until it is there, a reader would take the store for a copy. */
 	return sql_exec(s, "SELECT 1 FROM sqlite_schema", e);
+}
+
+static int writer_open(struct store *s, struct err *e)
+{
+	if (file_create(s->path, e) < 0)
+		return -1;
+	if (file_bytes(s->path, "") == 0 && file_bytes(s->path, "-wal") > 0)
+		return err_set(e, ERR_STORE, "store '%s': damaged: it is empty, but its log '%s-wal' is not", s->path, s->path);
+	if (connection_open(s, e) < 0 || sql_exec(s, "PRAGMA foreign_keys=ON", e) < 0 ||
+	    journal_choose(s, e) < 0 || store_migrate(s, e) < 0)
+		return -1;
+	return s->mode == STORE_SCRATCH ? 0 : log_make(s, e);
 }
 
 static int reader_open(struct store *s, struct err *e)
@@ -374,12 +387,15 @@ int store_open(const char *path, enum store_mode mode, struct store **ret, struc
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
+	/* Nobody asks SQLite how much memory it uses: without the count an allocation takes no lock.  Refused, and harmless, once the
+	 * library is in use. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	/* SQLite follows a symbolic link and puts its log beside the file itself: that is where to look for one. */
 	s->path = realpath(path, NULL);
 	if (s->path == NULL)
 		s->path = xstrdup(path);
 	s->mode = mode;
-	if ((mode == STORE_WRITE ? writer_open(s, e) : reader_open(s, e)) < 0) {
+	if ((mode == STORE_READ ? reader_open(s, e) : writer_open(s, e)) < 0) {
 		store_close(s);
 		return -1;
 	}

@@ -24,8 +24,10 @@
 struct store;
 
 enum store_mode {
-	STORE_WRITE, /* creates and migrates */
-	STORE_READ   /* read-only; refuses a store that needs a migration by a newer daemon */
+	STORE_WRITE,  /* creates and migrates */
+	STORE_READ,   /* read-only; refuses a store that needs a migration by a newer daemon */
+	STORE_SCRATCH /* as STORE_WRITE, for a file that nobody else opens and that goes again: one file without a log, not forced
+	               * to the disk */
 };
 int store_open(const char *path, enum store_mode mode, struct store **ret, struct err *e);
 void store_close(struct store *s);
@@ -36,6 +38,8 @@ void store_set_patience(struct store *s, int ms);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
+/* Ends a transaction by how it went: commits if rc is 0, else rolls back.  Returns 0 or -1. */
+int store_finish(struct store *s, int rc, struct err *e);
 
 /* ---- hosts and environments (store_environment.c) ---- */
 enum fact_class { FACT_IDENTITY, FACT_CONTEXT, FACT_VOLATILE };

@@ -77,7 +77,7 @@ static int environments_collect(struct store *s, const int64_t *cells, size_t n,
 		AUTO_STATEMENT struct statement *st = NULL;
 		int rc;
 
-		if (statement_open(s, &st, e, "SELECT DISTINCT environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i", cells[i]) < 0)
+		if (statement_open(s, &st, e, "SELECT environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i", cells[i]) < 0)
 			return -1;
 		while ((rc = statement_next(st, e)) > 0) {
 			int64_t id = column_int(st, 0);

@@ -492,10 +492,8 @@ int store_dataset(struct store *s, const struct filter *f, const struct dataset_
 
 	d->arena = arena_new();
 	rc = store_begin(s, e); /* one snapshot, also while a sweep is recorded */
-	if (rc == 0) {
-		rc = dataset_load(&l, f, e);
-		store_rollback(s);
-	}
+	if (rc == 0)
+		rc = store_finish(s, dataset_load(&l, f, e), e);
 	free(l.signatures);
 	free(l.seen_cells.at);
 	free(l.seen_results.at);

@@ -111,20 +111,15 @@ static int sweeps_check(struct store *s, const struct merge_options *o, struct e
 	return 0;
 }
 
-/* Fills the scratch file with a store that holds the chosen sweeps, and leaves it as one file without a log. */
+/* Fills the scratch file with a store that holds the chosen sweeps. */
 static int scratch_fill(struct store *s, const struct merge_options *o, const struct scratch *t, struct merge_report *ret, struct err *e)
 {
 	struct store *to = NULL;
 	int rc;
 
-	if (store_open(t->file, STORE_WRITE, &to, e) < 0)
+	if (store_open(t->file, STORE_SCRATCH, &to, e) < 0)
 		return -1;
-	rc = statement_run(to, e, "PRAGMA synchronous=OFF", "");
-	if (rc == 0)
-		rc = store_merge(to, s->path, o, ret, e);
-	statements_free(to);
-	if (rc == 0 && sqlite3_exec(to->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) != SQLITE_OK)
-		rc = store_failed(to, e);
+	rc = store_merge(to, s->path, o, ret, e);
 	store_close(to);
 	return rc;
 }
@@ -198,7 +193,7 @@ static int scratch_check(const char *path, const struct scratch *t, struct err *
 	struct err why = { 0 };
 	int rc;
 
-	if (store_open(t->file, STORE_WRITE, &s, &why) < 0)
+	if (store_open(t->file, STORE_SCRATCH, &s, &why) < 0)
 		return err_set(e, ERR_USAGE, "'%s' cannot be imported: %s", path, strstr(why.text, "': ") ? strstr(why.text, "': ") + 3 : why.text);
 	rc = statement_open(s, &st, e, "PRAGMA quick_check(1)", "");
 	if (rc == 0)
@@ -206,9 +201,6 @@ static int scratch_check(const char *path, const struct scratch *t, struct err *
 	if (rc > 0)
 		rc = strcmp(column_borrow(st, 0), "ok") == 0 ? 0 : err_set(e, ERR_USAGE, "'%s' is damaged: %s", path, column_borrow(st, 0));
 	statement_done(TAKE(st));
-	statements_free(s);
-	if (rc == 0)
-		sqlite3_exec(s->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
 	store_close(s);
 	if (rc < 0 && e->hint[0] == '\0')
 		err_hint(e, "nothing was imported");

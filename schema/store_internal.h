@@ -75,9 +75,6 @@ void column_copy(struct statement *st, int i, void *ret, size_t n);
 /* The rows gathered in a plain array, as an array of the arena. */
 void *rows_keep(struct arena *a, const void *rows, size_t n, size_t size);
 
-/* Ends the transaction of a function that writes: commits if rc is 0, else rolls back.  Returns 0 or -1. */
-int store_finish(struct store *s, int rc, struct err *e);
-
 enum keep store_keep(const char *name); /* as in sweep.keep */
 enum cell_state store_cell_state(const char *name); /* as in cell.state */
 

@@ -6,36 +6,69 @@
 #include <string.h>
 
 #include "schema/axis.h"
-#include "schema/store_internal.h"
 #include "schema/store_select.h"
+#include "schema/store_texts.h"
+
+/* Texts of an axis that were met, by their ids, and the level they stand for. */
+struct met {
+	int64_t value, effective; /* effective: 0 where it does not tell values apart */
+	int level;
+};
+
+struct level_axis {
+	int64_t id;
+	bool default_tells;
+	size_t cap_values;
+	struct met *met; /* owned */
+	size_t n_met, cap_met;
+};
 
 struct levels {
 	struct store *s;
 	struct dataset *d;
+	struct texts texts;
+	struct level_axis *axes; /* owned; beside those of the dataset */
 	size_t cap_axes;
-	int64_t *axis_ids;  /* owned */
-	size_t *cap_values; /* owned; of each axis */
+	int64_t default_id;      /* of the spelling 'kernel-default'; 0: the store has none */
 };
 
-static size_t axis_slot(struct levels *l, int64_t axis_id, const char *name)
+/* A default is told apart by what it was (6.17 has another readahead than 6.12), but for option words: what a filesystem is
+ * like without options follows from the filesystem, which is an axis of its own. */
+static bool default_tells(const struct axis *def)
 {
-	struct dataset *d = l->d;
-	size_t i = 0;
+	return def == NULL || def->kind != AXIS_WORDS;
+}
 
-	while (i < d->n_axes && l->axis_ids[i] != axis_id)
-		i++;
-	if (i < d->n_axes)
-		return i;
+static int axis_add(struct levels *l, int64_t axis_id, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	struct dataset *d = l->d;
+	const char *name;
+	int rc;
+
+	if (statement_open(l->s, &st, e, "SELECT name FROM axis WHERE id = ?", "i", axis_id) < 0)
+		return -1;
+	rc = statement_next(st, e);
+	if (rc <= 0)
+		return rc < 0 ? -1 : err_set(e, ERR_STORE, "store '%s': damaged: axis %lld is missing", l->s->path, (long long)axis_id);
 	if (d->n_axes == l->cap_axes) {
 		l->cap_axes = l->cap_axes > 0 ? 2 * l->cap_axes : 16;
 		d->axes = xreallocarray(d->axes, l->cap_axes, sizeof(*d->axes));
-		l->axis_ids = xreallocarray(l->axis_ids, l->cap_axes, sizeof(*l->axis_ids));
-		l->cap_values = xreallocarray(l->cap_values, l->cap_axes, sizeof(*l->cap_values));
+		l->axes = xreallocarray(l->axes, l->cap_axes, sizeof(*l->axes));
 	}
-	d->axes[d->n_axes] = (struct dataset_axis){ .name = arena_strdup(d->arena, name), .def = axis_find(name) };
-	l->axis_ids[d->n_axes] = axis_id;
-	l->cap_values[d->n_axes] = 0;
-	return d->n_axes++;
+	name = column_text(st, 0, d->arena);
+	d->axes[d->n_axes] = (struct dataset_axis){ .name = name, .def = axis_find(name) };
+	l->axes[d->n_axes] = (struct level_axis){ .id = axis_id, .default_tells = default_tells(d->axes[d->n_axes].def) };
+	d->n_axes++;
+	return 0;
+}
+
+static int axis_slot(struct levels *l, int64_t axis_id, size_t *ret, struct err *e)
+{
+	for (*ret = 0; *ret < l->d->n_axes; (*ret)++)
+		if (l->axes[*ret].id == axis_id)
+			return 0;
+	return axis_add(l, axis_id, e);
 }
 
 /* Level of a value; effective: what was found where it was left alone, NULL otherwise. */
@@ -45,19 +78,41 @@ static int level_find(struct levels *l, size_t axis, const char *value, const ch
 	char buf[64], found[64];
 	const char *shown = axis_value_text(x->def, value, buf, sizeof(buf));
 	AUTO_FREE char *both = effective == NULL ? NULL : xasprintf("%s (%s)", value, axis_value_text(x->def, effective, found, sizeof(found)));
-	size_t old = l->cap_values[axis];
+	size_t old = l->axes[axis].cap_values;
 
 	if (both != NULL)
 		shown = both;
 	for (size_t i = 0; i < x->n_values; i++)
 		if (strcmp(x->values[i], value) == 0 && strcmp(x->shown[i], shown) == 0)
 			return (int)i;
-	ARRAY_GROW(x->values, x->n_values, l->cap_values[axis]);
-	if (old != l->cap_values[axis])
-		x->shown = xreallocarray(x->shown, l->cap_values[axis], sizeof(*x->shown));
+	ARRAY_GROW(x->values, x->n_values, l->axes[axis].cap_values);
+	if (old != l->axes[axis].cap_values)
+		x->shown = xreallocarray(x->shown, l->axes[axis].cap_values, sizeof(*x->shown));
 	x->values[x->n_values] = arena_strdup(l->d->arena, value);
 	x->shown[x->n_values] = arena_strdup(l->d->arena, shown);
 	return (int)x->n_values++;
+}
+
+/* The same for a row's ids: a sweep of a thousand cells has some ten values of an axis. */
+static int level_of(struct levels *l, size_t axis, int64_t value_id, int64_t effective_id, int *ret, struct err *e)
+{
+	struct level_axis *x = &l->axes[axis];
+	const char *value, *effective;
+
+	if (value_id != l->default_id || !x->default_tells)
+		effective_id = 0;
+	for (size_t i = 0; i < x->n_met; i++) {
+		if (x->met[i].value == value_id && x->met[i].effective == effective_id) {
+			*ret = x->met[i].level;
+			return 0;
+		}
+	}
+	if (texts_spelling(&l->texts, value_id, &value, e) < 0 || texts_spelling(&l->texts, effective_id, &effective, e) < 0)
+		return -1;
+	*ret = level_find(l, axis, value, effective);
+	ARRAY_GROW(x->met, x->n_met, x->cap_met);
+	x->met[x->n_met++] = (struct met){ value_id, effective_id, *ret };
+	return 0;
 }
 
 /* One setting of one cell, before the number of axes is known. */
@@ -66,35 +121,27 @@ struct setting_row {
 	int level;
 };
 
-/* A default is told apart by what it was (6.17 has another readahead than 6.12), but for option words: what a filesystem is
- * like without options follows from the filesystem, which is an axis of its own. */
-static bool default_tells(const char *axis)
-{
-	const struct axis *def = axis_find(axis);
-
-	return def == NULL || def->kind != AXIS_WORDS;
-}
-
 static int settings_read(struct levels *l, struct setting_row **ret, size_t *ret_n, struct err *e)
 {
 	size_t cap = 0;
 
+	if (statement_int(l->s, &l->default_id, e, "SELECT id FROM spelling WHERE text = ?", "t", KERNEL_DEFAULT) < 0)
+		return -1;
 	for (size_t i = 0; i < l->d->n_cells; i++) {
 		AUTO_STATEMENT struct statement *st = NULL;
 		int rc;
 
-		if (statement_open(l->s, &st, e,
-		                   "SELECT v.axis_id, a.name, v.value, v.effective FROM cell_value v JOIN axis a ON a.id = v.axis_id "
-		                   "WHERE v.cell_id = ?", "i", l->d->cells[i].id) < 0)
+		if (statement_open(l->s, &st, e, "SELECT axis_id, value, effective FROM cell_setting WHERE cell_id = ?", "i",
+		                   l->d->cells[i].id) < 0)
 			return -1;
 		while ((rc = statement_next(st, e)) > 0) {
-			size_t axis = axis_slot(l, column_int(st, 0), column_borrow(st, 1));
-			bool is_default = strcmp(column_borrow(st, 2), KERNEL_DEFAULT) == 0 && !column_is_null(st, 3) &&
-			                  default_tells(column_borrow(st, 1));
+			struct setting_row row = { .cell = i };
 
+			if (axis_slot(l, column_int(st, 0), &row.axis, e) < 0 ||
+			    level_of(l, row.axis, column_int(st, 1), column_int(st, 2), &row.level, e) < 0)
+				return -1;
 			ARRAY_GROW(*ret, *ret_n, cap);
-			(*ret)[(*ret_n)++] =
-				(struct setting_row){ i, axis, level_find(l, axis, column_borrow(st, 2), is_default ? column_borrow(st, 3) : NULL) };
+			(*ret)[(*ret_n)++] = row;
 		}
 		if (rc < 0)
 			return -1;
@@ -176,10 +223,12 @@ static int levels_fill(struct levels *l, struct err *e)
 
 int store_dataset_levels(struct store *s, struct dataset *d, struct err *e)
 {
-	struct levels l = { .s = s, .d = d };
+	struct levels l = { .s = s, .d = d, .texts = { .s = s, .a = d->arena } };
 	int rc = levels_fill(&l, e);
 
-	free(l.axis_ids);
-	free(l.cap_values);
+	for (size_t k = 0; k < d->n_axes; k++)
+		free(l.axes[k].met);
+	free(l.axes);
+	texts_done(&l.texts);
 	return rc;
 }

@@ -328,29 +328,6 @@ char *duration_format(int64_t ns, char buf[SIZE_TEXT])
 	return buf;
 }
 
-char *number_format(double v, char buf[SIZE_TEXT])
-{
-	int digits;
-
-	/* Fifteen digits survive the way through a double and back, so if they read back as v, they are its shortest text but for
-	 * zeros at their end (see DBL_DIG in float.h).  Reports print hundreds of thousands of numbers. */
-	for (digits = 15; digits < 17; digits++) {
-		snprintf(buf, SIZE_TEXT, "%.*e", digits - 1, v);
-		if (strtod(buf, NULL) == v)
-			break;
-	}
-	if (digits == 15) {
-		const char *end = strchr(buf, 'e');
-
-		while (digits > 6 && end != NULL && end[-1] == '0') {
-			digits--;
-			end--;
-		}
-	}
-	snprintf(buf, SIZE_TEXT, "%.*g", digits, v);
-	return buf;
-}
-
 char *time_format_utc(int64_t ms, char buf[SIZE_TEXT])
 {
 	time_t s = (time_t)(ms / 1000);

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,6 +139,55 @@ static void quantities_are_printed_for_people(void **state)
 	assert_string_equal(time_format_utc(INT64_C(1796072645000), buf), "2026-11-30T21:04:05Z");
 }
 
+/* The shortest of three tries of printf that reads back, without zeros at its end. */
+static const char *number_by_printf(double v, char buf[SIZE_TEXT])
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(buf, SIZE_TEXT, "%.*g", digits, v);
+		if (strtod(buf, NULL) == v)
+			break;
+	}
+	for (int digits = 6; digits < 15 && strlen(buf) > 6; digits++) {
+		char fewer[SIZE_TEXT];
+
+		snprintf(fewer, sizeof(fewer), "%.*g", digits, v);
+		if (strtod(fewer, NULL) == v) {
+			memcpy(buf, fewer, sizeof(fewer));
+			break;
+		}
+	}
+	return buf;
+}
+
+static void numbers_are_printed_as_printf_would_and_read_back(void **state)
+{
+	static const double special[] = { 0,      -0.0,  1,       -1,       0.5,       1e-4,      9.9999999999999e-5, 1e-5,  0.1,        0.3,
+		                          1e5,    1e6,   120000,  120000000, 1234567,   1e14,      1e15,               1e16,  1e17,       1e300,
+		                          1e-300, 1024,    4294967296, 2.0 / 3,   99.99999999999999, 999999999999999,     0.00099, 123456.5, 1e22,
+		                          9007199254740993, 4503599627370497.5, 1.7976931348623157e308 };
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(special); i++) {
+		char fast[SIZE_TEXT], slow[SIZE_TEXT];
+
+		assert_string_equal(number_format(special[i], fast), number_by_printf(special[i], slow));
+	}
+	for (int i = 0; i < 200000; i++) {
+		char fast[SIZE_TEXT], slow[SIZE_TEXT];
+		double v;
+
+		random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		v = (double)(int64_t)(random >> 1) * pow(10, (double)(i % 60) - 45);
+		if (i % 3 == 0) /* few digits, as people and tools write them */
+			v = floor((double)(random >> 40)) / pow(10, i % 8);
+		else if (i % 3 == 1) /* the neighbours of a short number */
+			v = nextafter(floor((double)(random >> 44)) / pow(10, i % 10), i % 2 ? 0 : 1e300);
+		assert_string_equal(number_format(i % 5 == 0 ? -v : v, fast), number_by_printf(i % 5 == 0 ? -v : v, slow));
+		assert_true(strtod(fast, NULL) == (i % 5 == 0 ? -v : v));
+	}
+}
+
 static void words_are_split_with_quotes_honoured(void **state)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -251,6 +302,7 @@ int main(void)
 		cmocka_unit_test(sizes_carry_a_unit),
 		cmocka_unit_test(durations_carry_a_unit),
 		cmocka_unit_test(quantities_are_printed_for_people),
+		cmocka_unit_test(numbers_are_printed_as_printf_would_and_read_back),
 		cmocka_unit_test(words_are_split_with_quotes_honoured),
 		cmocka_unit_test(digests_and_uuids_are_the_standards),
 		cmocka_unit_test(utf8_is_checked_byte_by_byte),
