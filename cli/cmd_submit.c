@@ -90,7 +90,7 @@ static int plan_send(const struct options *o, struct json_object **ret, struct e
 
 static int sweep_await(const struct options *o, int64_t id, struct err *e)
 {
-	const struct progress_wanted wanted = { .is_quiet = options_has(o, "quiet") };
+	const struct progress_wanted wanted = { .is_quiet = options_has(o, "quiet"), .ends_at_pause = true };
 	AUTO_STORE struct store *s = NULL;
 	enum sweep_state state;
 
@@ -141,8 +141,9 @@ const struct command cmd_submit = {
 	.max_arguments = 1,
 	.about = "hand a plan to the daemon",
 	.details = "PLAN is a file as iosweep-plan(5) describes it, or - for standard input.  Nothing is changed if it has\n"
-	           "errors.  With --wait the exit status is 0 if every cell ended well or was infeasible, else 1; ending the\n"
-	           "command does not end the sweep, and the daemon may be restarted meanwhile.",
+	           "errors.  With --wait the exit status is 0 if every cell ended well or was infeasible, else 1, also if the sweep\n"
+	           "is paused without anybody asking for it (its device is lost, say): the reason is printed then.  Ending\n"
+	           "the command does not end the sweep, and the daemon may be restarted meanwhile.",
 	.options = options,
 	.run = submit_run,
 };

@@ -27,7 +27,7 @@ static int names_find(const struct options *o, struct store *s, int64_t *ret_ids
 
 static int sweep_wait(struct store *s, int64_t id, int64_t deadline_ns, struct err *e)
 {
-	struct progress_wanted wanted = { .is_quiet = true };
+	struct progress_wanted wanted = { .is_quiet = true, .ends_at_pause = true };
 	enum sweep_state state;
 
 	if (deadline_ns != 0)
@@ -36,6 +36,8 @@ static int sweep_wait(struct store *s, int64_t id, int64_t deadline_ns, struct e
 		return -1;
 	if (state == SWEEP_DONE || state == SWEEP_IMPORTED)
 		return EXIT_GOOD;
+	if (state == SWEEP_PAUSED)
+		return EXIT_BAD; /* the reason is told */
 	fprintf(stderr, PROGRAM ": sweep %" PRId64 " %s\n", id, state == SWEEP_CANCELLED ? "was cancelled" : "has failed");
 	return EXIT_BAD;
 }
@@ -67,7 +69,9 @@ const struct command cmd_wait = {
 	.arguments = "[ID...]",
 	.max_arguments = -1,
 	.about = "wait until sweeps have ended",
-	.details = "The newest sweep if no ID is given.  Exit status 0 if all of them are done, 1 if one failed or was cancelled.",
+	.details = "The newest sweep if no ID is given.  Exit status 0 if all of them are done, 1 if one failed or was cancelled,\n"
+	           "or was paused without anybody asking for it (its device is lost, say): the reason is printed then.\n"
+	           "3 if no daemon answers for a minute.",
 	.options = options,
 	.run = wait_run,
 };

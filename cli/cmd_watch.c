@@ -12,7 +12,7 @@ static const struct option_def options[] = {
 
 static int watch_run(const struct options *o, struct err *e)
 {
-	const struct progress_wanted wanted = { 0 };
+	const struct progress_wanted wanted = { .needs_daemon = true };
 	AUTO_STORE struct store *s = NULL;
 	enum sweep_state state;
 	int64_t id;
@@ -28,7 +28,8 @@ const struct command cmd_watch = {
 	.max_arguments = 1,
 	.about = "show the progress of a sweep until it ends",
 	.details = "The newest sweep if no ID is given.  On a terminal one line is redrawn; elsewhere a line is printed for each\n"
-	           "trial, at most one a second.  Cell, trial and median are read from the store: no daemon is needed.",
+	           "trial, at most one a second.  A paused sweep is watched until somebody resumes it.  Exit status 0 when the\n"
+	           "sweep has ended, however; 3 if no daemon answers, for then it does not go on.",
 	.options = options,
 	.run = watch_run,
 };

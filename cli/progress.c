@@ -22,13 +22,15 @@
 struct progress {
 	struct store *store;
 	int64_t sweep_id;
+	const struct progress_wanted *wanted;
 	bool is_quiet, is_terminal;
 	struct arena *arena;      /* lives as long as the whole */
 	const char **axes;        /* that the plan varies */
 	size_t n_axes, n_workloads;
 	struct pace pace;
 	struct client *client;    /* that sends events, or NULL */
-	bool said_unreachable;
+	int64_t alone_ns;         /* since when no daemon has answered; 0: one does */
+	bool is_met;              /* one has answered */
 	enum sweep_state state;   /* last one told */
 	char *reason;             /* owned: told with it */
 	int64_t told_trial;       /* plain lines: trial of the last line */
@@ -166,6 +168,15 @@ static int progress_draw(struct progress *p, const struct sweep *s, struct arena
 
 /* ---- states ---- */
 
+static void pause_tell(struct progress *p, const struct sweep *s)
+{
+	if (sweep_awaits_device(s))
+		remark(p, "sweep %" PRId64 " is paused: %s; it goes on by itself when the device is back", s->id, s->reason);
+	else
+		remark(p, "sweep %" PRId64 " is paused%s%s; '" PROGRAM " resume %" PRId64 "' goes on with it", s->id,
+		       s->reason[0] != '\0' ? ": " : "", s->reason, s->id);
+}
+
 static void state_tell(struct progress *p, const struct sweep *s)
 {
 	const char *reason = s->reason != NULL ? s->reason : "";
@@ -173,8 +184,7 @@ static void state_tell(struct progress *p, const struct sweep *s)
 	if (p->reason != NULL && p->state == s->state && strcmp(p->reason, reason) == 0)
 		return;
 	if (s->state == SWEEP_PAUSED)
-		remark(p, "sweep %" PRId64 " is paused%s%s; '" PROGRAM " resume %" PRId64 "' goes on with it", s->id,
-		       reason[0] != '\0' ? ": " : "", reason, s->id);
+		pause_tell(p, s);
 	else if (s->state == SWEEP_QUEUED)
 		remark(p, "sweep %" PRId64 " is queued", s->id);
 	else if (p->reason != NULL && p->state != s->state && s->state == SWEEP_RUNNING)
@@ -193,33 +203,37 @@ static void ending_tell(struct progress *p, const struct sweep *s)
 	       reason[0] != '\0' ? ": " : "", reason);
 }
 
-static bool sweep_is_over(enum sweep_state state)
-{
-	return state != SWEEP_QUEUED && state != SWEEP_RUNNING && state != SWEEP_PAUSED;
-}
-
 /* ---- waiting ---- */
 
-/* Asks for events; without a daemon there are none. */
-static void events_ask(struct progress *p)
+/* Asks for events.  One who may not ask the daemon follows all the same: the store tells. */
+static int events_ask(struct progress *p, struct err *e)
 {
 	struct json_object *request;
-	struct err e = { 0 };
+	struct err why = { 0 };
 
-	if (client_open(&p->client, &e) == 0) {
+	if (client_open(&p->client, &why) == 0) {
 		request = client_request("watch");
 		json_object_object_add(request, "sweep", json_object_new_int64(p->sweep_id));
-		if (client_call(p->client, request, NULL, NULL, &e) < 0) {
+		if (client_call(p->client, request, NULL, NULL, &why) < 0) {
 			client_close(p->client);
 			p->client = NULL;
 		}
 	}
-	if (p->client == NULL && e.kind == ERR_UNREACHABLE && !p->said_unreachable) {
-		remark(p, "no daemon answers: the sweep goes on when one is started");
-		p->said_unreachable = true;
-	} else if (p->client != NULL) {
-		p->said_unreachable = false;
+	if (p->client != NULL || why.kind != ERR_UNREACHABLE) {
+		p->is_met = true;
+		p->alone_ns = 0;
+		return 0;
 	}
+	*e = why;
+	if (!p->is_met && p->wanted->needs_daemon)
+		return err_in(e, "sweep %" PRId64 " does not go on", p->sweep_id);
+	if (p->alone_ns == 0) {
+		p->alone_ns = clock_ns();
+		remark(p, "no daemon answers: the sweep goes on when one is started");
+	}
+	if (clock_ns() - p->alone_ns > PROGRESS_ALONE_MS * INT64_C(1000000))
+		return err_in(e, "sweep %" PRId64 " does not go on: for %d s", p->sweep_id, PROGRESS_ALONE_MS / 1000);
+	return 0;
 }
 
 static void nap(int ms)
@@ -230,16 +244,16 @@ static void nap(int ms)
 }
 
 /* Until something happened or LOOK_MS passed. */
-static void events_wait(struct progress *p)
+static int events_wait(struct progress *p, struct err *e)
 {
 	int64_t begin_ns = clock_ns();
 	enum client_event rc;
 
-	if (p->client == NULL)
-		events_ask(p);
+	if (p->client == NULL && events_ask(p, e) < 0)
+		return -1;
 	if (p->client == NULL) {
 		nap(LOOK_MS);
-		return;
+		return 0;
 	}
 	rc = client_events_wait(p->client, LOOK_MS);
 	while (rc == CLIENT_EVENT_SMALL && clock_ns() - begin_ns < CROWD_MS * INT64_C(1000000)) {
@@ -250,6 +264,22 @@ static void events_wait(struct progress *p)
 		client_close(p->client);
 		p->client = NULL;
 	}
+	return 0;
+}
+
+static bool is_over(struct progress *p, const struct sweep *s)
+{
+	if (s->state == SWEEP_PAUSED && p->wanted->ends_at_pause && !reason_is_wish(s->reason)) {
+		if (p->is_quiet) { /* what is not progress is told all the same */
+			p->is_quiet = false;
+			pause_tell(p, s);
+		}
+		return true;
+	}
+	if (s->state == SWEEP_QUEUED || s->state == SWEEP_RUNNING || s->state == SWEEP_PAUSED)
+		return false;
+	ending_tell(p, s);
+	return true;
 }
 
 static int progress_loop(struct progress *p, int64_t timeout_ns, struct err *e)
@@ -263,15 +293,14 @@ static int progress_loop(struct progress *p, int64_t timeout_ns, struct err *e)
 		if (store_sweep_get(p->store, p->sweep_id, a, &s, e) < 0)
 			return -1;
 		state_tell(p, &s);
-		if (sweep_is_over(s.state)) {
-			ending_tell(p, &s);
+		if (is_over(p, &s))
 			return 0;
-		}
 		if (!p->is_quiet && s.state == SWEEP_RUNNING && progress_draw(p, &s, a, e) < 0)
 			return -1;
 		if (timeout_ns != 0 && clock_ns() - begin_ns > timeout_ns)
 			return err_set(e, ERR_TIMEOUT, "sweep %" PRId64 " is still %s", s.id, sweep_state_name(s.state));
-		events_wait(p);
+		if (events_wait(p, e) < 0)
+			return -1;
 	}
 }
 
@@ -280,7 +309,7 @@ int progress_follow(struct store *s, int64_t sweep_id, const struct progress_wan
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	struct progress p = {
-		.store = s, .sweep_id = sweep_id, .is_quiet = wanted->is_quiet, .is_terminal = isatty(STDERR_FILENO), .arena = a,
+		.store = s, .sweep_id = sweep_id, .wanted = wanted, .is_quiet = wanted->is_quiet, .is_terminal = isatty(STDERR_FILENO), .arena = a,
 	};
 	const char *source;
 	int rc;

@@ -15,10 +15,14 @@
 
 struct progress_wanted {
 	bool is_quiet;      /* draw nothing, not even remarks */
+	bool ends_at_pause; /* return when the sweep is paused and nobody asked for that; the reason is printed, also if quiet */
+	bool needs_daemon;  /* ERR_UNREACHABLE if there is none to begin with */
 	int64_t timeout_ns; /* ERR_TIMEOUT after this long; 0: none */
 };
 
-/* Returns 0 once the sweep is done, failed or cancelled, with its state. */
+/* Returns 0 once the sweep is done, failed or cancelled (or paused: ends_at_pause), with its state.  ERR_UNREACHABLE if
+ * no daemon has answered for PROGRESS_ALONE_MS. */
+#define PROGRESS_ALONE_MS (60 * 1000) /* a restart takes seconds */
 int progress_follow(struct store *s, int64_t sweep_id, const struct progress_wanted *wanted, enum sweep_state *ret,
                     struct err *e);
 

@@ -234,6 +234,15 @@ int child_start(struct daemon *d, const char *what, const char *const *args, con
 	return 0;
 }
 
+size_t child_n_stuck(void)
+{
+	size_t n = 0;
+
+	for (const struct child *child = children; child != NULL; child = child->next)
+		n += child->is_answered && !child->is_exited;
+	return n;
+}
+
 void child_kill_all(struct daemon *d)
 {
 	(void)d;

@@ -27,6 +27,9 @@ typedef void (*child_cb)(struct daemon *d, struct json_object *answer, const str
 int child_start(struct daemon *d, const char *what, const char *const *args, const char *input, size_t n_input,
                 uint64_t deadline_ms, child_cb cb, void *data, struct err *e);
 
+/* Children that were answered for by a time-out, were killed and have not ended: they wait for a device. */
+size_t child_n_stuck(void);
+
 /* At the end of the daemon: kills all that still run. */
 void child_kill_all(struct daemon *d);
 

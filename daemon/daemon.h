@@ -5,7 +5,9 @@
  *   main ─▶ server (socket, clients) ─▶ requests (one function each) ─▶ queue (policy)
  *                                            │                            ▲
  *                                            ├─▶ supervisor (workers) ────┘
- *                                            └─▶ child (short-lived helpers that may block)
+ *                                            │         comeback (devices that return) ─▶ supervisor
+ *                                            ▼            │
+ *                                          child (short-lived helpers that may block)
  */
 #ifndef IOSWEEP_DAEMON_H
 #define IOSWEEP_DAEMON_H
@@ -28,6 +30,7 @@ struct daemon {
 	struct queue queue;
 	struct server *server;
 	struct supervisor *supervisor;
+	struct comeback *comeback;
 	bool is_stopping;        /* SIGTERM came: nothing is accepted or started any more */
 };
 

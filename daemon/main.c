@@ -14,6 +14,7 @@
 
 #include "daemon/check.h"
 #include "daemon/child.h"
+#include "daemon/comeback.h"
 #include "daemon/daemon.h"
 #include "daemon/notify.h"
 #include "daemon/server.h"
@@ -122,6 +123,7 @@ static int daemon_prepare(struct daemon *d, const char *config_file, int *ret_lo
 	    state_lock(d->config, ret_lock, e) < 0 || workloads_check(d->config, e) < 0 || store_start(d, e) < 0)
 		return -1;
 	d->supervisor = supervisor_new(d);
+	d->comeback = comeback_new(d);
 	if (supervisor_load(d->supervisor, e) < 0)
 		return -1;
 	return server_new(d, &d->server, e);
@@ -143,6 +145,7 @@ static void daemon_stopped(struct daemon *d, void *data)
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		uv_close((uv_handle_t *)&signals[i], NULL);
 	supervisor_close(d->supervisor);
+	comeback_close(d->comeback);
 	notify_done();
 	/* whatever is left ends the loop by closing, or is not waited for any longer */
 	uv_timer_init(&d->loop, &farewell);
@@ -212,11 +215,14 @@ static int daemon_main(const struct options *o)
 		daemon_run(&d);
 	else
 		log_err(LOG_LEVEL_ERROR, &e, "cannot start");
-	if (status < 0 && d.supervisor != NULL)
+	if (status < 0 && d.supervisor != NULL) {
 		supervisor_close(d.supervisor);
+		comeback_close(d.comeback);
+	}
 	uv_run(&d.loop, UV_RUN_NOWAIT); /* for the close callbacks */
 	uv_loop_close(&d.loop);
 	supervisor_free(d.supervisor);
+	comeback_free(d.comeback);
 	queue_done(&d.queue);
 	store_close(d.store);
 	config_free(d.config);

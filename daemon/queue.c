@@ -21,6 +21,21 @@ void queue_done(struct queue *q)
 	*q = (struct queue){ 0 };
 }
 
+void queue_target(enum target_kind kind, const char *name, struct text *ret)
+{
+	switch (kind) {
+	case TARGET_DEVICE:
+		text_printf(ret, "device '%s'", name);
+		return;
+	case TARGET_DIRECTORY:
+		text_printf(ret, "directory '%s'", name);
+		return;
+	case TARGET_IMAGE: /* each sweep has one of its own */
+		text_printf(ret, "image");
+		return;
+	}
+}
+
 int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state, struct err *e)
 {
 	assert(queue_find(q, sweep_id) == NULL);
@@ -79,6 +94,33 @@ struct queue_entry *queue_next(const struct queue *q)
 
 		if (entry->state == QUEUE_WAITING && !queue_is_aside(q, entry->target) &&
 		    (best == NULL || entry_is_before(entry, best)))
+			best = entry;
+	}
+	return best;
+}
+
+void queue_hold(struct queue_entry *entry, bool awaits_device)
+{
+	entry->state = QUEUE_HELD;
+	entry->awaits_device = awaits_device;
+	entry->is_looked_at = false;
+}
+
+void queue_release(struct queue_entry *entry)
+{
+	entry->state = QUEUE_WAITING;
+	entry->awaits_device = false;
+}
+
+struct queue_entry *queue_next_awaiting(const struct queue *q, int64_t after)
+{
+	struct queue_entry *best = NULL;
+
+	for (size_t i = 0; i < q->n; i++) {
+		struct queue_entry *entry = &q->at[i];
+
+		if (entry->state == QUEUE_HELD && entry->awaits_device && entry->sweep_id > after &&
+		    (best == NULL || entry->sweep_id < best->sweep_id))
 			best = entry;
 	}
 	return best;

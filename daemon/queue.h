@@ -3,8 +3,8 @@
  * Which sweep runs next: pure policy over a small list, no loop, no store, no clock.  The list mirrors the sweeps of
  * the store that have not ended (the store is what survives); tens of entries are usual, QUEUE_MAX the limit.
  *
- *   waiting ──queue_start──▶ running ──queue_wait──▶ waiting      (again, after a crash or a stop of the daemon)
- *      ▲ queue_wait   │ queue_hold        │ queue_hold
+ *   waiting ──────────────▶ running ──queue_release──▶ waiting   (again, after a crash or a stop of the daemon)
+ *      ▲ queue_release │ queue_hold       │ queue_hold
  *      └─────────── held ◀────────────────┘                      (paused)
  *   any ──queue_remove──▶ gone                                    (done, failed, cancelled)
  */
@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #include "schema/base/err.h"
+#include "schema/base/text.h"
+#include "schema/model.h"
 
 #define QUEUE_MAX 10000
 #define QUEUE_CRASHES_MAX 3 /* restarts in a row of one sweep without a good trial in between */
@@ -27,6 +29,8 @@ struct queue_entry {
 	int priority;          /* higher first */
 	enum queue_state state;
 	char *target;          /* owned: "device md1120", equal for sweeps that work on the same thing */
+	bool awaits_device;    /* held until its device is back (comeback.h), not until somebody resumes */
+	bool is_looked_at;     /* then: the device has been looked for since */
 	int crashes;           /* in a row */
 	int64_t trials_at_crash;
 };
@@ -40,6 +44,9 @@ struct queue {
 
 void queue_done(struct queue *q);
 
+/* What a sweep's target is called here. */
+void queue_target(enum target_kind kind, const char *name, struct text *ret);
+
 /* Adds a sweep.  ERR_BUSY beyond QUEUE_MAX.  The same id twice is a mistake of the caller. */
 int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state, struct err *e);
 struct queue_entry *queue_find(const struct queue *q, int64_t sweep_id); /* valid until the next add or remove */
@@ -50,7 +57,13 @@ void queue_remove(struct queue *q, int64_t sweep_id);                    /* no s
 struct queue_entry *queue_next(const struct queue *q);
 struct queue_entry *queue_running(const struct queue *q); /* or NULL */
 
-/* Counts a crash of the sweep's worker; trials_ok: its good trials so far, of which a new one ends the row.  True if it
+/* Holds a sweep, or lets it wait for its turn again. */
+void queue_hold(struct queue_entry *entry, bool awaits_device);
+void queue_release(struct queue_entry *entry);
+/* Of the sweeps that await their devices the one with the lowest id above `after`; NULL if there is none. */
+struct queue_entry *queue_next_awaiting(const struct queue *q, int64_t after);
+
+/* Counts a crash of the sweep's worker, or a loss of its device; trials_ok: its good trials so far, of which a new one ends the row.  True if it
  * may be started again. */
 bool queue_crashed(struct queue_entry *entry, int64_t trials_ok);
 

@@ -115,8 +115,10 @@ static int sweep_move(struct daemon *d, struct client *c, const struct sweep *sw
 		return -1;
 	if (state == SWEEP_CANCELLED)
 		queue_remove(&d->queue, sweep->id);
+	else if (entry != NULL && state == SWEEP_PAUSED)
+		queue_hold(entry, false);
 	else if (entry != NULL)
-		entry->state = state == SWEEP_PAUSED ? QUEUE_HELD : QUEUE_WAITING;
+		queue_release(entry);
 	log_info("sweep %" PRId64 ": %s%s%s", sweep->id, sweep_state_name(state), reason[0] != '\0' ? ": " : "", reason);
 	server_event(d, sweep_state_name(state), sweep->id, reason);
 	reply_state(c, sweep->id, state);
@@ -162,7 +164,7 @@ static int pause_request(struct daemon *d, struct client *c, struct json_object 
 	if (sweep_to_steer(d, c, request, a, &sweep, e) < 0)
 		return -1;
 	by_whom(c, &sweep, reason, sizeof(reason));
-	if (sweep.state == SWEEP_QUEUED)
+	if (sweep.state == SWEEP_QUEUED || sweep_awaits_device(&sweep)) /* the latter: then it stays when the device is back */
 		return sweep_move(d, c, &sweep, SWEEP_PAUSED, reason, e);
 	if (sweep.state == SWEEP_RUNNING && sweep.wanted == WANT_NOTHING)
 		return sweep_want(d, c, &sweep, WANT_PAUSE, e);
@@ -233,7 +235,7 @@ static bool may_steer(const struct client *c, const struct sweep *sweep)
 	return client_peer(c)->uid == 0 || (int64_t)client_peer(c)->uid == sweep->submitter_uid;
 }
 
-/* Holds what waits, so that nothing takes the place of the one that is stopped. */
+/* Holds what waits, for its turn or for its device, so that nothing takes the place of the one that is stopped. */
 static int stop_waiting(struct daemon *d, struct client *c, struct json_object *paused, struct err *e)
 {
 	for (size_t i = 0; i < d->queue.n; i++) {
@@ -242,16 +244,16 @@ static int stop_waiting(struct daemon *d, struct client *c, struct json_object *
 		struct sweep sweep;
 		char by[160];
 
-		if (entry->state != QUEUE_WAITING)
+		if (entry->state != QUEUE_WAITING && !entry->awaits_device)
 			continue;
 		if (store_sweep_get(d->store, entry->sweep_id, a, &sweep, e) < 0)
 			return -1;
-		if (!may_steer(c, &sweep) || sweep.state != SWEEP_QUEUED)
+		if (!may_steer(c, &sweep) || (sweep.state != SWEEP_QUEUED && !sweep_awaits_device(&sweep)))
 			continue;
 		by_whom(c, &sweep, by, sizeof(by));
 		if (store_sweep_set_state(d->store, sweep.id, SWEEP_PAUSED, by, e) < 0)
 			return -1;
-		entry->state = QUEUE_HELD;
+		queue_hold(entry, false);
 		json_object_array_add(paused, json_object_new_int64(sweep.id));
 		server_event(d, "paused", sweep.id, by);
 	}
@@ -343,18 +345,29 @@ static int restore_collect(struct daemon *d, struct restore *r, struct err *e)
 	return 0;
 }
 
-static bool is_still_pending(struct daemon *d, int64_t sweep_id, int64_t undo_id)
+/* What is pending still has failed, if its target is put aside for it; else its device is away. */
+static void entry_end(struct daemon *d, struct json_object *entry)
 {
+	int64_t sweep_id = message_integer_or(entry, "sweep", 0), id = message_integer_or(entry, "id", 0);
 	AUTO_ARENA struct arena *a = arena_new();
-	struct undo_entry *entries;
-	size_t n;
+	const char *state = "failed", *reason = "";
+	struct err e = { 0 };
+	struct sweep sweep;
 
-	if (store_undo_pending(d->store, sweep_id, a, &entries, &n, NULL) < 0)
-		return true;
-	for (size_t i = 0; i < n; i++)
-		if (entries[i].id == undo_id)
-			return true;
-	return false;
+	if (store_undo_end(d->store, id, a, &state, &reason, &e) < 0 || store_sweep_get(d->store, sweep_id, a, &sweep, &e) < 0) {
+		state = "failed";
+		reason = e.text;
+	} else if (strcmp(state, "pending") == 0) {
+		AUTO_TEXT struct text target = { 0 };
+		bool is_failed;
+
+		queue_target(sweep.target_kind, sweep.target, &target);
+		is_failed = sweep.target_kind != TARGET_DEVICE || queue_is_aside(&d->queue, text_str(&target));
+		state = is_failed ? "failed" : "pending";
+		reason = is_failed ? "see the sweep's events and the daemon's log" : "the device is not there";
+	}
+	add_string(entry, "state", state);
+	add_string(entry, "reason", reason);
 }
 
 static void restore_finish(struct daemon *d, void *data)
@@ -363,13 +376,8 @@ static void restore_finish(struct daemon *d, void *data)
 	struct client *c = server_client(d, r->client_id);
 	struct json_object *m;
 
-	for (size_t i = 0; i < json_object_array_length(r->entries); i++) {
-		struct json_object *entry = json_object_array_get_idx(r->entries, i);
-		bool is_left = is_still_pending(d, message_integer_or(entry, "sweep", 0), message_integer_or(entry, "id", 0));
-
-		add_string(entry, "state", is_left ? "failed" : "done");
-		add_string(entry, "reason", is_left ? "see the sweep's events and the daemon's log" : "");
-	}
+	for (size_t i = 0; i < json_object_array_length(r->entries); i++)
+		entry_end(d, json_object_array_get_idx(r->entries, i));
 	if (c != NULL) {
 		m = reply_new();
 		json_object_object_add(m, "entries", json_object_get(r->entries));

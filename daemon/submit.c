@@ -82,7 +82,7 @@ static int sweep_store(struct daemon *d, const struct submission *sub, const str
 	}
 	if (store_sweep_submit(d->store, &new, ret_id, e) < 0)
 		return -1;
-	supervisor_target(plan->target.kind, name, &target);
+	queue_target(plan->target.kind, name, &target);
 	return queue_add(&d->queue, *ret_id, priority, target.s, QUEUE_WAITING, e);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "daemon/comeback.h"
 #include "daemon/daemon.h"
 #include "daemon/notify.h"
 #include "daemon/process.h"
@@ -49,21 +50,6 @@ struct supervisor {
 };
 
 static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo);
-
-void supervisor_target(enum target_kind kind, const char *name, struct text *ret)
-{
-	switch (kind) {
-	case TARGET_DEVICE:
-		text_printf(ret, "device '%s'", name);
-		return;
-	case TARGET_DIRECTORY:
-		text_printf(ret, "directory '%s'", name);
-		return;
-	case TARGET_IMAGE: /* each sweep has one of its own */
-		text_printf(ret, "image");
-		return;
-	}
-}
 
 int64_t supervisor_sweep(const struct supervisor *s)
 {
@@ -110,7 +96,7 @@ void supervisor_when_quiet(struct supervisor *s, supervisor_cb cb, void *data)
 
 /* ---- the queue follows the store ---- */
 
-static void queue_follow(struct supervisor *s, int64_t sweep_id, enum sweep_state state)
+static void queue_follow(struct supervisor *s, int64_t sweep_id, enum sweep_state state, const char *reason)
 {
 	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep_id);
 
@@ -118,13 +104,13 @@ static void queue_follow(struct supervisor *s, int64_t sweep_id, enum sweep_stat
 		return;
 	switch (state) {
 	case SWEEP_QUEUED:
-		entry->state = QUEUE_WAITING;
+		queue_release(entry);
 		break;
 	case SWEEP_RUNNING:
 		entry->state = QUEUE_RUNNING;
 		break;
 	case SWEEP_PAUSED:
-		entry->state = QUEUE_HELD;
+		queue_hold(entry, reason_awaits_device(reason));
 		break;
 	case SWEEP_DONE:
 	case SWEEP_FAILED:
@@ -143,7 +129,7 @@ static int settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state
 	if (store_sweep_set_wanted(store, sweep_id, WANT_NOTHING, e) < 0 ||
 	    store_sweep_set_state(store, sweep_id, state, reason, e) < 0)
 		return -1;
-	queue_follow(s, sweep_id, state);
+	queue_follow(s, sweep_id, state, reason);
 	return 0;
 }
 
@@ -168,7 +154,7 @@ static void target_put_aside(struct supervisor *s, const struct sweep *sweep)
 {
 	AUTO_TEXT struct text target = { 0 }, text = { 0 };
 
-	supervisor_target(sweep->target_kind, sweep->target, &target);
+	queue_target(sweep->target_kind, sweep->target, &target);
 	if (sweep->target_kind != TARGET_IMAGE)
 		queue_put_aside(&s->daemon->queue, target.s);
 	text_printf(&text, "%s is put aside: not everything could be put back", target.s);
@@ -182,7 +168,7 @@ static int settle_aside(struct supervisor *s, const struct sweep *sweep, struct 
 		return settle(s, sweep->id, SWEEP_PAUSED, "the machine could not be put back; see 'iosweep restore'", e);
 	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(s->daemon->store, sweep->id, WANT_NOTHING, e) < 0)
 		return -1;
-	queue_follow(s, sweep->id, sweep->state);
+	queue_follow(s, sweep->id, sweep->state, sweep->reason);
 	return 0;
 }
 
@@ -222,7 +208,7 @@ static int settle_recorded(struct supervisor *s, const struct sweep *sweep, stru
 		return settle(s, sweep->id, sweep->state, s->by, e);
 	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(s->daemon->store, sweep->id, WANT_NOTHING, e) < 0)
 		return -1;
-	queue_follow(s, sweep->id, sweep->state);
+	queue_follow(s, sweep->id, sweep->state, sweep->reason);
 	return 0;
 }
 
@@ -268,8 +254,10 @@ static int undone_settle(struct supervisor *s, const struct sweep *sweep, bool i
 	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep->id);
 	char reason[160];
 
-	if (sweep->state != SWEEP_RUNNING)
-		return 0; /* an old journal of a sweep that has ended or waits */
+	if (sweep->state != SWEEP_RUNNING) { /* an old journal of a sweep that has ended or waits */
+		queue_follow(s, sweep->id, sweep->state, sweep->reason);
+		return 0;
+	}
 	if (store_trials_interrupt(s->daemon->store, sweep->id, "the worker died", e) < 0)
 		return -1;
 	if (sweep->wanted == WANT_NOTHING && is_crash && entry != NULL && !queue_crashed(entry, sweep->trials_ok)) {
@@ -289,7 +277,7 @@ static int undo_settle(struct supervisor *s, const struct sweep *sweep, int stat
 	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_DONE) {
 		if (undone_settle(s, sweep, task.is_crash, e) < 0)
 			return -1;
-		supervisor_target(sweep->target_kind, sweep->target, &target);
+		queue_target(sweep->target_kind, sweep->target, &target);
 		queue_readmit(&s->daemon->queue, target.s);
 		undo_take(s);
 		return 0;
@@ -415,6 +403,7 @@ void supervisor_go(struct supervisor *s)
 {
 	struct queue_entry *next;
 
+	comeback_look(s->daemon->comeback);
 	if (s->worker != NULL || s->unsettled != 0 || s->daemon->is_stopping)
 		return;
 	if (s->n_undo > 0) {
@@ -438,12 +427,18 @@ void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted,
 	/* a pause is read from the store between two trials: nothing may disturb the one that runs */
 }
 
-void supervisor_undo(struct supervisor *s, int64_t sweep_id)
+static bool is_to_be_undone(const struct supervisor *s, int64_t sweep_id)
 {
 	for (size_t i = 0; i < s->n_undo; i++)
 		if (s->undo[i].sweep_id == sweep_id)
-			return;
-	undo_add(s, sweep_id, 0, false);
+			return true;
+	return false;
+}
+
+void supervisor_undo(struct supervisor *s, int64_t sweep_id)
+{
+	if (!is_to_be_undone(s, sweep_id))
+		undo_add(s, sweep_id, 0, false);
 }
 
 void supervisor_stop(struct supervisor *s, supervisor_cb cb)
@@ -454,6 +449,39 @@ void supervisor_stop(struct supervisor *s, supervisor_cb cb)
 		cb(s->daemon, NULL);
 	else
 		process_end(s->worker);
+}
+
+static int sweep_take_back(struct supervisor *s, int64_t sweep_id, struct err *e)
+{
+	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep_id);
+	AUTO_ARENA struct arena *a = arena_new();
+	struct sweep sweep;
+	char reason[400];
+
+	if (store_sweep_get(s->daemon->store, sweep_id, a, &sweep, e) < 0)
+		return -1;
+	if (!sweep_awaits_device(&sweep) || entry == NULL)
+		return 0;
+	if (!queue_crashed(entry, sweep.trials_ok)) {
+		snprintf(reason, sizeof(reason), "%d times in a row: %.300s", entry->crashes, sweep.reason);
+		say(s, LOG_LEVEL_ERROR, sweep_id, "paused", reason);
+		return settle(s, sweep_id, SWEEP_PAUSED, reason, e);
+	}
+	if (settle(s, sweep_id, SWEEP_QUEUED, "", e) < 0)
+		return -1;
+	say(s, LOG_LEVEL_NOTICE, sweep_id, "returned", "the device is back, and the sweep goes on");
+	return 0;
+}
+
+void supervisor_device_is_back(struct supervisor *s, int64_t sweep_id)
+{
+	struct err e;
+
+	if (is_to_be_undone(s, sweep_id))
+		return; /* first that; it is looked for again */
+	if (sweep_take_back(s, sweep_id, &e) < 0)
+		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: queue it again; trying again", (long long)sweep_id);
+	supervisor_go(s);
 }
 
 /* ---- start and end ---- */
@@ -472,11 +500,12 @@ static int load_queue(struct supervisor *s, struct err *e)
 
 		if (w->state != SWEEP_QUEUED && w->state != SWEEP_RUNNING && w->state != SWEEP_PAUSED)
 			continue;
-		supervisor_target(w->target_kind, w->target, &target);
+		queue_target(w->target_kind, w->target, &target);
 		/* 'running' is an orphan: it waits, behind its own undo */
-		if (queue_add(&s->daemon->queue, w->id, w->priority, target.s,
-		              w->state == SWEEP_PAUSED ? QUEUE_HELD : QUEUE_WAITING, e) < 0)
+		if (queue_add(&s->daemon->queue, w->id, w->priority, target.s, QUEUE_WAITING, e) < 0)
 			return -1;
+		if (w->state == SWEEP_PAUSED)
+			queue_follow(s, w->id, w->state, w->reason);
 	}
 	return 0;
 }

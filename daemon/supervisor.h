@@ -39,6 +39,10 @@ void supervisor_undo(struct supervisor *s, int64_t sweep_id);
 typedef void (*supervisor_cb)(struct daemon *d, void *data);
 void supervisor_when_quiet(struct supervisor *s, supervisor_cb cb, void *data);
 
+/* The device of a sweep that awaits it can be had again: the sweep is queued, unless that has happened too often in a row
+ * without a good trial in between. */
+void supervisor_device_is_back(struct supervisor *s, int64_t sweep_id);
+
 /* Ends the running worker, waits for its undo (bounded) and then calls cb; its sweep goes on at the next start. */
 void supervisor_stop(struct supervisor *s, supervisor_cb cb);
 
@@ -46,8 +50,5 @@ void supervisor_stop(struct supervisor *s, supervisor_cb cb);
 void supervisor_close(struct supervisor *s);
 
 int64_t supervisor_sweep(const struct supervisor *s); /* of the worker that runs; 0: none */
-
-/* How a target is called in the queue. */
-void supervisor_target(enum target_kind kind, const char *name, struct text *ret);
 
 #endif

@@ -76,6 +76,15 @@ struct sweep {
 	int64_t cells_ended, trials_ok;             /* progress, counted */
 };
 
+/* How the reason of a sweep begins that is paused because its device went away, or does not answer: the daemon goes on with
+ * it by itself when the device is back.  All other pauses last until somebody resumes. */
+#define REASON_LOST "device lost: "
+#define REASON_HANGS "device hangs: "
+bool reason_awaits_device(const char *reason);
+/* Somebody asked for the pause ("by alice", "stopped by request"): that one will also resume it. */
+bool reason_is_wish(const char *reason);
+bool sweep_awaits_device(const struct sweep *s); /* paused, and for such a reason */
+
 struct sweep_new { /* borrowed */
 	const char *plan_source;
 	const struct plan *plan;
@@ -187,6 +196,9 @@ struct undo_entry {
 int store_undo_add(struct store *s, int64_t sweep_id, const struct undo_entry *u, int64_t *ret_id, struct err *e);
 int store_undo_pending(struct store *s, int64_t sweep_id, struct arena *a, struct undo_entry **ret, size_t *ret_n,
                        struct err *e); /* newest first: the order of replay */
+/* What has become of an entry: 'pending' 'done' 'dropped' 'failed', and why (arena). */
+int store_undo_end(struct store *s, int64_t undo_id, struct arena *a, const char **ret_state, const char **ret_reason,
+                   struct err *e);
 int store_undo_finish(struct store *s, int64_t undo_id, const char *state, const char *reason, struct err *e);
 
 /* ---- events (store_sweep.c) ---- */

@@ -33,6 +33,21 @@ const char *sweep_state_name(enum sweep_state state)
 	return states[state];
 }
 
+bool reason_awaits_device(const char *reason)
+{
+	return text_starts(reason, REASON_LOST) || text_starts(reason, REASON_HANGS);
+}
+
+bool reason_is_wish(const char *reason)
+{
+	return reason[0] == '\0' || text_starts(reason, "by ") || text_ends(reason, " by request");
+}
+
+bool sweep_awaits_device(const struct sweep *s)
+{
+	return s->state == SWEEP_PAUSED && reason_awaits_device(s->reason);
+}
+
 /* Index of name, or 0: the CHECK constraints keep other names out. */
 static int name_index(const char *const *names, size_t n, const char *name)
 {

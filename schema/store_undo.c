@@ -60,6 +60,22 @@ int store_undo_pending(struct store *s, int64_t sweep_id, struct arena *a, struc
 	return 0;
 }
 
+int store_undo_end(struct store *s, int64_t undo_id, struct arena *a, const char **ret_state, const char **ret_reason,
+                   struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
+
+	if (statement_open(s, &st, e, "SELECT state, reason FROM undo WHERE id = ?", "i", undo_id) < 0)
+		return -1;
+	rc = statement_next(st, e);
+	if (rc <= 0)
+		return rc < 0 ? -1 : err_set(e, ERR_NOT_FOUND, "the journal has no entry %lld", (long long)undo_id);
+	*ret_state = column_text(st, 0, a);
+	*ret_reason = column_text(st, 1, a);
+	return 0;
+}
+
 int store_undo_finish(struct store *s, int64_t undo_id, const char *state, const char *reason, struct err *e)
 {
 	return statement_run(s, e, "UPDATE undo SET state = ?, reason = ? WHERE id = ?", "tsi", state, reason, undo_id);

@@ -303,7 +303,8 @@ static void ending_of_failure(const struct worker *w, const struct err *why, str
 		return;
 	case ERR_DEVICE_LOST:
 		*ret = (struct ending){ WORKER_PAUSED, SWEEP_PAUSED, "paused", "" };
-		snprintf(ret->reason, sizeof(ret->reason), "device lost: %.600s", why->text);
+		snprintf(ret->reason, sizeof(ret->reason), "%s%.600s",
+		         w->sweep.target_kind == TARGET_DEVICE ? REASON_LOST : "target lost: ", why->text);
 		return;
 	case ERR_NO_SPACE:
 	case ERR_STORE:

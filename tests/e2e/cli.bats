@@ -217,15 +217,27 @@ json() { # PYTHON-EXPRESSION over d: of show --json on stdin
 
 @test "watch prints a line a trial where there is no terminal, and one redrawn line where there is" {
 	need script
-	slow_plan 1.2 3 >"$HOME_DIR/slow.yaml"
+	slow_plan 2.2 3 >"$HOME_DIR/slow.yaml"
 	iosweep submit "$HOME_DIR/slow.yaml"
 	run iosweep watch last
 	[ "$status" -eq 0 ]
-	[[ $output == *"cell 1 of 1"*"nap trial 2 of 3, median 1.2"*" s"* ]]
+	[[ $output == *"cell 1 of 1"*"nap trial 2 of 3, median 2.2"*" s"* ]]
 	[[ $output != *$'\r'* ]]
 	iosweep submit "$HOME_DIR/slow.yaml"
 	run script -qec "iosweep watch last" /dev/null
 	[[ $output == *$'\r'*"cell 1 of 1"* ]]
+}
+
+@test "watch without a daemon says that the sweep does not go on, and what to do, with exit status 3" {
+	slow_plan 60 1 >"$HOME_DIR/slow.yaml"
+	iosweep submit "$HOME_DIR/slow.yaml"
+	IOSWEEP_SOCKET=$HOME_DIR/nobody run timeout 10 iosweep watch last
+	iosweep cancel last
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ $output == *"does not go on: no daemon answers at '$HOME_DIR/nobody'"*"start it with"* ]]
+	IOSWEEP_SOCKET=$HOME_DIR/nobody run timeout 10 iosweep watch 1 # one that is over needs none
+	[ "$status" -eq 0 ]
 }
 
 @test "--wait outlives a restart of the daemon, and without one the exit status is 3" {

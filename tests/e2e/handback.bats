@@ -67,3 +67,28 @@ as_before() { [ "$(machine_state "$DEVICE")" = "$BEFORE" ] || { diff <(echo "$BE
 	grep -q 'nothing is left to put back' <<<"$output"
 	as_before
 }
+
+# An entry as a killed worker leaves it, for the sweep that was stopped.
+leftover() { # BOOT-ID KIND OBJECT
+	sqlite3 "$IOSWEEP_DB" "INSERT INTO undo (sweep_id, boot_id, step, kind, object, identity, original, at_ms)
+		VALUES (1, '$1', 'queue', '$2', '$3', 'diskseq=0', '7', 0)"
+}
+
+@test "restore says of each entry what became of it: dropped with the reason, or failed with exit status 1" {
+	iosweep stop --now
+	leftover another-boot sysfs "/sys/block/${DEVICE#/dev/}/queue/nr_requests"
+	run iosweep restore --csv
+	echo "$output"
+	[ "$status" -eq 0 ]
+	grep -q ',dropped,the machine has been started anew since' <<<"$output"
+	as_before
+	leftover "$(cat /proc/sys/kernel/random/boot_id)" nonsense /x
+	run iosweep restore --csv
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -q ',nonsense,/x,7,failed,' <<<"$output"
+	run iosweep resume last # the device is put aside
+	[ "$status" -eq 1 ]
+	grep -q 'is put aside' <<<"$output"
+	sqlite3 "$IOSWEEP_DB" "DELETE FROM undo WHERE kind = 'nonsense'"
+}

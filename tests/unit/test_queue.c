@@ -56,6 +56,27 @@ static void the_next_sweep_is_chosen_by_priority_then_age(void **state)
 	}
 }
 
+static void a_sweep_that_awaits_its_device_is_held_until_it_is_released(void **state)
+{
+	struct queue q = { 0 };
+
+	(void)state;
+	for (int64_t id = 1; id <= 4; id++)
+		assert_int_equal(queue_add(&q, id, 0, "x", QUEUE_WAITING, NULL), 0);
+	queue_hold(queue_find(&q, 1), false);
+	queue_hold(queue_find(&q, 2), true);
+	queue_hold(queue_find(&q, 3), true);
+	assert_int_equal(queue_next(&q)->sweep_id, 4);
+	assert_int_equal(queue_next_awaiting(&q, 0)->sweep_id, 2);
+	assert_int_equal(queue_next_awaiting(&q, 2)->sweep_id, 3);
+	assert_null(queue_next_awaiting(&q, 3));
+	queue_hold(queue_find(&q, 2), false); /* somebody wants it to stay */
+	queue_release(queue_find(&q, 3));
+	assert_null(queue_next_awaiting(&q, 0));
+	assert_int_equal(queue_next(&q)->sweep_id, 3);
+	queue_done(&q);
+}
+
 static void a_removed_sweep_is_gone_and_the_others_stay(void **state)
 {
 	struct queue q = { 0 };
@@ -135,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_next_sweep_is_chosen_by_priority_then_age),
+		cmocka_unit_test(a_sweep_that_awaits_its_device_is_held_until_it_is_released),
 		cmocka_unit_test(a_removed_sweep_is_gone_and_the_others_stay),
 		cmocka_unit_test(the_queue_has_a_limit),
 		cmocka_unit_test(a_sweep_is_restarted_three_times_in_a_row),
