@@ -317,7 +317,7 @@ static int connection_open(struct store *s, struct err *e)
 
 /* FULL: what a commit has said is on the disk.  NORMAL keeps the store intact at a power cut, but loses every commit since
  * the last checkpoint; builds for tests can ask for it, to see that the power cuts would show the loss. */
-static const char *synchronous_pragma(void)
+static const char *synchronous_pragma(bool is_lazy)
 {
 #ifdef IOSWEEP_TESTING
 	const char *wanted = getenv("IOSWEEP_TEST_SYNCHRONOUS");
@@ -325,7 +325,15 @@ static const char *synchronous_pragma(void)
 	if (wanted != NULL && strcmp(wanted, "NORMAL") == 0)
 		return "PRAGMA synchronous=NORMAL";
 #endif
-	return "PRAGMA synchronous=FULL";
+	return is_lazy ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL";
+}
+
+void store_lazy(struct store *s, bool is_lazy)
+{
+	/* Not inside a transaction (SQLite's pragma.html#pragma_synchronous); takes effect when it is compiled, so that a kept
+	 * statement would not do. */
+	if (s->depth == 0 && s->mode != STORE_SCRATCH)
+		sql_exec(s, synchronous_pragma(is_lazy), NULL);
 }
 
 /* Where log or journal are, before anything is written. */
@@ -333,7 +341,7 @@ static int journal_choose(struct store *s, struct err *e)
 {
 	if (s->mode == STORE_SCRATCH)
 		return sql_exec(s, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", e);
-	return sql_exec(s, synchronous_pragma(), e);
+	return sql_exec(s, synchronous_pragma(false), e);
 }
 
 static int log_make(struct store *s, struct err *e)

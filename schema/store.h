@@ -133,7 +133,7 @@ int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, in
 int store_cell_effective(struct store *s, int64_t cell_id, const char *axis, const char *effective, const char *verdict,
                          struct err *e);
 struct step_time {
-	enum step_id step;
+	const char *step;   /* a step's name (axis.h), or "describe" for a tool that only tells what a step has made */
 	int64_t elapsed_ns;
 	const char *state;  /* "done" "failed" "undone" */
 	const char *detail; /* or NULL */
@@ -199,6 +199,8 @@ int store_undo_pending(struct store *s, int64_t sweep_id, struct arena *a, struc
 /* What has become of an entry: 'pending' 'done' 'dropped' 'failed', and why (arena). */
 int store_undo_end(struct store *s, int64_t undo_id, struct arena *a, const char **ret_state, const char **ret_reason,
                    struct err *e);
+/* Alone, not as part of a transaction, it is no commit to wait for: a power cut may take it back.  The entry is then pending
+ * once more, and found not to apply any more when it is replayed. */
 int store_undo_finish(struct store *s, int64_t undo_id, const char *state, const char *reason, struct err *e);
 
 /* ---- events (store_sweep.c) ---- */

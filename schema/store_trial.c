@@ -231,7 +231,7 @@ static int step_output_write(struct store *s, int64_t cell_id, int64_t n, const 
 static int undo_time_write(struct store *s, int64_t cell_id, const struct step_time *t, int64_t *ret_n, struct err *e)
 {
 	int found = statement_int(s, ret_n, e, "SELECT max(n) FROM step_time WHERE cell_id = ? AND step = ? AND undo_ns IS NULL",
-	                          "it", cell_id, step_name(t->step));
+	                          "it", cell_id, t->step);
 
 	if (found <= 0)
 		return found;
@@ -251,7 +251,7 @@ static int step_write(struct store *s, int64_t cell_id, const struct step_time *
 		if (statement_int(s, &n, e, "SELECT coalesce(max(n), 0) + 1 FROM step_time WHERE cell_id = ?", "i", cell_id) < 0)
 			return -1;
 		done = statement_run(s, e, "INSERT INTO step_time (cell_id, n, step, run_ns, undo_ns, failed) VALUES (?, ?, ?, ?, ?, ?)",
-		                     is_undo ? "iit-ii" : "iiti-i", cell_id, n, step_name(t->step), t->elapsed_ns,
+		                     is_undo ? "iit-ii" : "iiti-i", cell_id, n, t->step, t->elapsed_ns,
 		                     (int64_t)(strcmp(t->state, "failed") == 0));
 	}
 	if (done < 0 || t->detail == NULL || t->detail[0] == '\0' || is_undo)

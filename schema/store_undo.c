@@ -78,5 +78,10 @@ int store_undo_end(struct store *s, int64_t undo_id, struct arena *a, const char
 
 int store_undo_finish(struct store *s, int64_t undo_id, const char *state, const char *reason, struct err *e)
 {
-	return statement_run(s, e, "UPDATE undo SET state = ?, reason = ? WHERE id = ?", "tsi", state, reason, undo_id);
+	int rc;
+
+	store_lazy(s, true);
+	rc = statement_run(s, e, "UPDATE undo SET state = ?, reason = ? WHERE id = ?", "tsi", state, reason, undo_id);
+	store_lazy(s, false);
+	return rc;
 }

@@ -84,6 +84,7 @@ struct worker {
 	struct text held_hints;  /* owned: lines for the daemon that wait for its commit */
 	int64_t environment_id;  /* sweep.c: of the last cell; 0: not collected yet */
 	struct tunables *tunables; /* owned by tunable.c: what was found before the first change; NULL before that */
+	int64_t described_ns;    /* of the step just run: how long the tool took that only describes what the step has made */
 	char *step_detail;       /* owned: what the step just run wants kept in step_run.detail; steps.c takes it (TAKE) */
 	const struct cell *cell; /* the current one */
 	int64_t cell_id;

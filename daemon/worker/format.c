@@ -191,6 +191,7 @@ static void describe(struct worker *w, const struct family *family)
 {
 	const char *argv[8] = { NULL };
 	struct tool tool = { .argv = (char *const *)argv, .timeout_ns = DESCRIBE_TIMEOUT_NS };
+	int64_t begun_ns = clock_ns();
 	struct tool_end end = { 0 };
 	size_t n = 0;
 
@@ -202,6 +203,7 @@ static void describe(struct worker *w, const struct family *family)
 	if (tool_run(&w->tools, &as_root, &tool, &end, NULL) == 0 && end.exit_status == 0)
 		w->claimed.description = xstrndup(text_str(&end.out), DETAIL_MAX);
 	tool_end_done(&end);
+	w->described_ns = clock_ns() - begun_ns;
 }
 
 static int mkfs_run(struct worker *w, char **argv, struct err *e)

@@ -6,15 +6,26 @@
 
 #include "daemon/worker/fault.h"
 
-static void time_add(struct runner *r, enum step_id step, int64_t begun_ns, const char *state, char *detail)
+static void time_add(struct runner *r, const char *step, int64_t elapsed_ns, const char *state, char *detail)
 {
 	if (r->n_times == RUNNER_TIMES_MAX) {
 		free(detail);
 		return;
 	}
 	r->times[r->n_times++] = (struct step_time){
-		.step = step, .elapsed_ns = clock_ns() - begun_ns, .state = state, .detail = detail,
+		.step = step, .elapsed_ns = elapsed_ns, .state = state, .detail = detail,
 	};
+}
+
+/* A run of a step; what a tool took only to tell what the step has made is a row of its own. */
+static void run_time_add(struct runner *r, const char *step, int64_t elapsed_ns, const char *state)
+{
+	int64_t described_ns = r->w->described_ns;
+	char *detail = TAKE(r->w->step_detail);
+
+	time_add(r, step, elapsed_ns - described_ns, state, described_ns == 0 ? detail : NULL);
+	if (described_ns > 0)
+		time_add(r, "describe", described_ns, "done", detail);
 }
 
 void runner_times_clear(struct runner *r)
@@ -40,7 +51,7 @@ static int step_undo(struct runner *r, enum step_id step, struct err *e)
 		rc = -1;
 	r->w->tools.cancel_fd = cancel_fd;
 	r->is_begun[step] = false;
-	time_add(r, step, begun_ns, rc == 0 ? "undone" : "failed", NULL);
+	time_add(r, s->name, clock_ns() - begun_ns, rc == 0 ? "undone" : "failed", NULL);
 	return rc == 0 ? 0 : err_in(e, "undo '%s'", s->name);
 }
 
@@ -62,12 +73,13 @@ static int step_run(struct runner *r, enum step_id step, struct err *e)
 	int rc;
 
 	r->is_begun[step] = true;
+	r->w->described_ns = 0;
 	rc = fault_before(s->name, false, e);
 	if (rc == 0)
 		rc = s->run(r->w, e);
 	if (rc == 0)
 		rc = fault_after(s->name, false, e);
-	time_add(r, step, begun_ns, rc == 0 ? "done" : "failed", TAKE(r->w->step_detail));
+	run_time_add(r, s->name, clock_ns() - begun_ns, rc == 0 ? "done" : "failed");
 	return rc;
 }
 

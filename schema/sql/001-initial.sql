@@ -130,7 +130,7 @@ CREATE TABLE cell_setting (
 CREATE TABLE step_time (
   cell_id  INTEGER NOT NULL REFERENCES cell(id),
   n        INTEGER NOT NULL,             -- from 1, in the order recorded
-  step     TEXT NOT NULL,                -- 'claim' 'layout' 'queue' 'format' 'mount' 'tune' 'confine'
+  step     TEXT NOT NULL,                -- 'claim' 'layout' 'queue' 'format' 'describe' 'mount' 'tune' 'confine'
   run_ns   INTEGER,                      -- NULL: an undo without its run, after a crash or of another cell's run
   undo_ns  INTEGER,                      -- NULL: not undone (yet)
   failed   INTEGER NOT NULL DEFAULT 0,   -- 1: the run failed

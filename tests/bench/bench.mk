@@ -7,7 +7,7 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(B)/libschema.a
 	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(SCHEMA_LIBS) -lm $(LDLIBS)
 
 bench: all $(BENCH) ## speed and memory beside their references (root); WHAT="dispatch cell idle check"
-	$(Q)bash tests/bench/run.sh $(B) $(WHAT)
+	$(Q)unshare --mount bash tests/bench/run.sh $(B) $(WHAT)
 	$(Q)$(if $(WHAT),,bash tests/bench/history.sh $(B))
 
 bench-history: all $(BENCH) ## reports over a store of 1,000,000 trials, beside hand-written SQL

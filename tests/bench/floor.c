@@ -3,7 +3,7 @@
  * The floors that the benchmarks compare with: the same work in bare C, without any care.
  *
  *   floor spawn N PROGRAM          N times posix_spawn + waitpid; prints ms a trial
- *   floor cell N DEVICE DIR        N times: scheduler, nr_requests as found, mkfs.ext4, mount, readahead, drop of caches,
+ *   floor cell N DEVICE DIR        N times: scheduler, mkfs.ext4, mount, readahead, drop of caches,
  *                                  umount, wipe; prints ms a cell
  */
 #include <errno.h>

@@ -45,7 +45,13 @@ END
 cat >"$BENCH_DIR/cells.yaml" <<END
 plan: cells
 target: {device: disk, erase: yes}
-matrix: {label.n: [$(seq -s, 10)], filesystem: ext4, scheduler: [mq-deadline, none], readahead: 512KiB}
+matrix:
+  filesystem: ext4
+  zip: # as the references: another scheduler and readahead in each cell
+$(for ((i = 0; i < 20; i++)); do
+	if ((i % 2)); then s=none r=256; else s=mq-deadline r=512; fi
+	echo "    - {label.n: $i, scheduler: $s, readahead: ${r}KiB}"
+done)
 workloads:
   - command: {run: [[/bin/true]], warm: yes}
 settle: 0

@@ -19,6 +19,7 @@ static struct {
 	const char *left_out;                                  /* a step that does not apply */
 	int cancel_fd_in_undo, cancel_fd_in_run;
 	bool was_moving_on;
+	int64_t described_ns; /* what format says its describing tool took */
 	const struct cell *cell_in_run;
 } seen;
 
@@ -31,6 +32,8 @@ static int said_run(struct worker *w, const char *name, struct err *e)
 		return err_set(e, ERR_INFEASIBLE, "no such %s", name);
 	if (strcmp(name, "format") == 0)
 		w->step_detail = xstrdup("block size 4096");
+	if (strcmp(name, "format") == 0)
+		w->described_ns = seen.described_ns;
 	return 0;
 }
 
@@ -245,16 +248,30 @@ static void times_and_details_of_every_step_are_kept(void **state)
 	seen.run_fails = "mount";
 	assert_int_equal(change(f, "ext4", "4096", "none", "a"), -1);
 	assert_int_equal(f->r.n_times, 5);
-	assert_int_equal(f->r.times[2].step, STEP_FORMAT);
+	assert_string_equal(f->r.times[2].step, "format");
 	assert_string_equal(f->r.times[2].state, "done");
 	assert_string_equal(f->r.times[2].detail, "block size 4096");
-	assert_int_equal(f->r.times[3].step, STEP_MOUNT);
+	assert_string_equal(f->r.times[3].step, "mount");
 	assert_string_equal(f->r.times[3].state, "failed");
 	assert_string_equal(f->r.times[4].state, "undone");
 	assert_true(f->r.times[0].elapsed_ns >= 0);
 	assert_null(f->w.step_detail);
 	runner_times_clear(&f->r);
 	assert_int_equal(f->r.n_times, 0);
+}
+
+static void a_tool_that_only_describes_has_a_time_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+
+	seen.described_ns = 7;
+	assert_int_equal(change(f, "ext4", "4096", "none", "a"), 0);
+	assert_string_equal(f->r.times[2].step, "format");
+	assert_null(f->r.times[2].detail);
+	assert_string_equal(f->r.times[3].step, "describe");
+	assert_int_equal(f->r.times[3].elapsed_ns, 7);
+	assert_string_equal(f->r.times[3].detail, "block size 4096");
+	assert_string_equal(f->r.times[4].step, "mount");
 }
 
 static void the_step_table_has_a_row_for_every_step_under_its_stored_name(void **state)
@@ -310,6 +327,7 @@ int main(void)
 		TEST(nothing_runs_after_an_undo_that_failed_on_the_way),
 		TEST(undo_cannot_be_cancelled),
 		TEST(times_and_details_of_every_step_are_kept),
+		TEST(a_tool_that_only_describes_has_a_time_of_its_own),
 		TEST(the_step_table_has_a_row_for_every_step_under_its_stored_name),
 		TEST(on_a_directory_only_the_claim_applies_unless_a_sysctl_is_set),
 		TEST(without_a_filesystem_there_is_nothing_to_make_or_mount),

@@ -123,7 +123,7 @@ static void the_views_show_a_sweep(void **state)
 {
 	struct fixture *f = *state;
 	struct cell c = fixture_cell(0, "xfs", "131072");
-	struct step_time step = { STEP_MOUNT, 500000000, "done", NULL };
+	struct step_time step = { "mount", 500000000, "done", NULL };
 	enum cell_state before;
 	int64_t cell;
 

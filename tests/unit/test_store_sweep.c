@@ -249,8 +249,8 @@ static void nothing_is_expected_of_a_workload_that_never_ran(void **state)
 static void an_estimate_adds_steps_and_trials(void **state)
 {
 	struct fixture *f = *state;
-	struct step_time steps[] = { { STEP_FORMAT, 3000000000, "done", NULL }, { STEP_FORMAT, 1000000000, "undone", NULL },
-		                     { STEP_MOUNT, 500000000, "done", NULL } };
+	struct step_time steps[] = { { "format", 3000000000, "done", NULL }, { "format", 1000000000, "undone", NULL },
+		                     { "mount", 500000000, "done", NULL } };
 	struct step_counts counts = { .cells = 6, .trials = 36, .steps = { [STEP_FORMAT] = 6, [STEP_MOUNT] = 2 } };
 	struct cell c = fixture_cell(0, "xfs", "131072");
 	enum cell_state before;
@@ -271,7 +271,7 @@ static void an_estimate_adds_steps_and_trials(void **state)
 static void an_estimate_goes_by_filesystem_where_it_is_known(void **state)
 {
 	struct fixture *f = *state;
-	struct step_time fast[] = { { STEP_FORMAT, 1000000000, "done", NULL } }, slow[] = { { STEP_FORMAT, 9000000000, "done", NULL } };
+	struct step_time fast[] = { { "format", 1000000000, "done", NULL } }, slow[] = { { "format", 9000000000, "done", NULL } };
 	struct axis_value xfs = { .requested = "xfs", .value = "xfs" };
 	struct plan_axis axis = { .name = "filesystem", .values = &xfs, .n = 1 };
 	struct plan_block block = { .axes = &axis, .n = 1 };

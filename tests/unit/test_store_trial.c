@@ -20,7 +20,7 @@ static void a_cell_is_found_again_with_its_state(void **state)
 	struct fixture *f = *state;
 	struct cell c = fixture_cell(0, "xfs", "131072");
 	int64_t id = cell_begin(f, 0, "xfs", "131072"), again = 0;
-	struct step_time steps[] = { { STEP_FORMAT, 5000, "done", "meta-data=/dev/loop0" }, { STEP_MOUNT, 70, "done", NULL } };
+	struct step_time steps[] = { { "format", 5000, "done", "meta-data=/dev/loop0" }, { "mount", 70, "done", NULL } };
 	enum cell_state before;
 
 	OK(store_cell_end(f->s, id, CELL_FAILED, "mkfs: no", steps, 2, &f->e));
@@ -219,8 +219,8 @@ static void an_undo_joins_the_row_of_its_run(void **state)
 {
 	struct fixture *f = *state;
 	int64_t cell = cell_begin(f, 0, "xfs", "131072");
-	struct step_time first[] = { { STEP_FORMAT, 10, "done", NULL }, { STEP_MOUNT, 20, "failed", "mount: no" } };
-	struct step_time second[] = { { STEP_MOUNT, 3, "undone", NULL }, { STEP_QUEUE, 4, "undone", NULL } };
+	struct step_time first[] = { { "format", 10, "done", NULL }, { "mount", 20, "failed", "mount: no" } };
+	struct step_time second[] = { { "mount", 3, "undone", NULL }, { "queue", 4, "undone", NULL } };
 
 	OK(store_cell_end(f->s, cell, CELL_FAILED, "no", first, 2, &f->e));
 	OK(store_cell_end(f->s, cell, CELL_FAILED, "no", second, 2, &f->e));
