@@ -124,9 +124,11 @@ static int programs_run(struct attempt *t, const struct workload_step *step, enu
 	return rc;
 }
 
+/* Again and again until it ends well; the kind of failure decides, also where the caller does not ask for the text (NULL). */
 static int programs_retry(struct attempt *t, const struct workload_step *step, enum workload_phase phase,
-                          struct try_program *p, size_t n, struct err *e)
+                          struct try_program *p, size_t n, struct err *ret_error)
 {
+	struct err unasked = { 0 }, *e = ret_error != NULL ? ret_error : &unasked;
 	int64_t timeout_ns = step->timeout_ns > 0 ? step->timeout_ns : STEP_TIMEOUT_NS, deadline_ns = clock_ns() + timeout_ns;
 
 	for (;;) {

@@ -261,6 +261,22 @@ positive() {
 	[ "$status" -eq 2 ]
 }
 
+@test "workloads try: a trial that failed is cleaned up, also by a step that is repeated in vain" {
+	mkdir -p "$HOME_DIR/data/workloads"
+	cat >"$HOME_DIR/data/workloads/own.yaml" <<-'END'
+	workload: own
+	prepare: [[cat, no-such-file]]
+	run: [echo, 1]
+	cleanup: [{argv: ["false"], retry: yes, timeout: 300ms}]
+	metrics:
+	  rate: {match: '(?<n>\d+)', value: ":n", unit: 1/s, better: higher}
+	END
+	IOSWEEP_DATA=$HOME_DIR/data run iosweep workloads try own -C "$HOME_DIR"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"line 2 of the definition: prepare: '"*"cat' ended with status 1: "*no-such-file* ]]
+	[ -z "$(find "$HOME_DIR" -name 'iosweep-try-*')" ]
+}
+
 @test "hdparm reads the target device itself, without privilege" {
 	need_root
 	need jq hdparm
