@@ -177,8 +177,12 @@ static int cell_begin(struct query *q, int64_t cell_id, struct err *e)
 	q->row = arena_new();
 	if (statement_open(q->s, &st, e,
 	                   "SELECT c.sweep_id, c.position, c.started_ms, c.state, c.reason, k.digest FROM cell c "
-	                   "JOIN config k ON k.id = c.config_id WHERE c.id = ?", "i", cell_id) < 0 ||
-	    (rc = statement_next(st, e)) < 0)
+	                   "JOIN config k ON k.id = c.config_id WHERE c.id = ?", "i", cell_id) < 0)
+		return -1;
+	rc = statement_next(st, e);
+	if (rc == 0)
+		return err_set(e, ERR_STORE, "store '%s': damaged: the config of cell %lld is missing", q->s->path, (long long)cell_id);
+	if (rc < 0)
 		return -1;
 	w = sweep_find(q, column_int(st, 0));
 	q->r.sweep_id = column_int(st, 0);

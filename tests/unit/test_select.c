@@ -71,6 +71,24 @@ static void a_default_is_found_by_what_it_was(void **state)
 	store_query_close(q);
 }
 
+/* Not a row of empty words. */
+static void a_cell_without_its_config_is_damage(void **state)
+{
+	struct fixture *f = *state;
+	const struct query_options o = { 0 };
+	struct filter all = { 0 };
+	struct query *q;
+	struct query_row row;
+	const char *mixed;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	fixture_sql(f, "DELETE FROM config");
+	OK(store_query_open(f->s, &all, &o, f->a, &q, &mixed, &f->e));
+	FAILS(store_query_next(q, &row, &f->e), ERR_STORE,
+	      arena_printf(f->a, "store '%s': damaged: the config of cell 1 is missing", f->path));
+	store_query_close(q);
+}
+
 static void two_hosts_with_different_defaults_are_two_levels(void **state)
 {
 	struct fixture *f = *state;
@@ -162,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_default_is_found_by_what_it_was, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_cell_without_its_config_is_damage, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(two_hosts_with_different_defaults_are_two_levels, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_newest_visit_of_a_config_counts, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_select_by_state_metric_value_label_and_time, fixture_setup, fixture_teardown),
