@@ -349,31 +349,34 @@ static struct host *host_find(struct importer *im, struct err *e)
 	return h;
 }
 
-/* The figures of one workload in this row, as one trial.  -1 only on a system error. */
-static int workload_import(struct importer *im, struct host *h, size_t workload, struct import_trial *t, struct err *e)
+/* The figures of one workload in this row, as one trial; row: what the trials of a row share.  -1 only on a system error. */
+static int workload_import(struct importer *im, struct host *h, size_t workload, const struct import_trial *row, struct err *e)
 {
 	struct measured measured[METRICS_MAX];
 	const struct import_metric *of[METRICS_MAX];
+	struct import_trial t = *row;
+	size_t n = 0;
 	int duplicate = -1;
 
 	for (size_t i = 0; i < im->map.n_metrics; i++) {
-		int rc = im->map.metrics[i].workload == workload && t->n_measured < METRICS_MAX
-		                 ? figure_read(im, &im->map.metrics[i], &measured[t->n_measured])
+		int rc = im->map.metrics[i].workload == workload && n < METRICS_MAX
+		                 ? figure_read(im, &im->map.metrics[i], &measured[n])
 		                 : 0;
 
 		if (rc > 0)
-			of[t->n_measured++] = &im->map.metrics[i];
+			of[n++] = &im->map.metrics[i];
 	}
-	if (t->n_measured == 0 || h == NULL || h->sweep.is_known || im->faults->n > 0)
+	if (n == 0 || h == NULL || h->sweep.is_known || im->faults->n > 0)
 		return 0;
-	t->measured = measured;
-	t->workload_id = h->workload_ids[workload];
-	if (store_import_trial(im->s, t, &duplicate, e) < 0)
+	t.measured = measured;
+	t.n_measured = n;
+	t.workload_id = h->workload_ids[workload];
+	if (store_import_trial(im->s, &t, &duplicate, e) < 0)
 		return -1;
 	if (duplicate >= 0)
 		fault(im, &of[duplicate]->field, "%s.%s: an earlier row has the same axes%s", im->map.workloads[workload].name,
 		      of[duplicate]->name, im->map.has_repetition ? " and repetition" : "; an axis or 'repetition' is missing in the map");
-	h->sweep.n_figures += t->n_measured;
+	h->sweep.n_figures += n;
 	return 0;
 }
 
@@ -411,11 +414,9 @@ static int row_import(struct importer *im, struct err *e)
 	    (environment_find(im, &t.environment_id, e) < 0 ||
 	     cell_find(im, h, &c, &t.cell_id, e) < 0))
 		return -1;
-	for (size_t i = 0; i < im->map.n_workloads; i++) {
-		t.n_measured = 0;
+	for (size_t i = 0; i < im->map.n_workloads; i++)
 		if (workload_import(im, h, i, &t, e) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -23,7 +23,6 @@
 struct family {
 	struct { dev_t devno; char name[DEVICE_NAME]; } at[FAMILY_MAX];
 	size_t n;
-	const char *disk; /* while its partitions are added */
 };
 
 static const char *family_has(const struct family *f, dev_t devno)
@@ -42,24 +41,29 @@ static void family_add(struct family *f, const struct device *d)
 	path_format(f->at[f->n++].name, DEVICE_NAME, "%s", d->name);
 }
 
+struct partitions {
+	struct family *f;
+	const char *disk;
+};
+
 static int family_add_partition(const char *name, void *data)
 {
-	struct family *f = data;
+	struct partitions *p = data;
 	struct device d;
 
-	if (text_starts(name, f->disk) && device_read(name, &d, NULL) == 0 && d.is_partition && strcmp(d.disk, f->disk) == 0)
-		family_add(f, &d);
+	if (text_starts(name, p->disk) && device_read(name, &d, NULL) == 0 && d.is_partition && strcmp(d.disk, p->disk) == 0)
+		family_add(p->f, &d);
 	return 0;
 }
 
 static void family_of(const struct device *d, struct family *f)
 {
+	struct partitions partitions = { f, d->name };
 	struct device disk;
 
-	f->disk = d->name;
 	family_add(f, d);
 	if (!d->is_partition)
-		sysroot_each(d->sysfs, family_add_partition, f);
+		sysroot_each(d->sysfs, family_add_partition, &partitions);
 	else if (device_read(d->disk, &disk, NULL) == 0)
 		family_add(f, &disk);
 }

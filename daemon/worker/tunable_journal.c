@@ -64,7 +64,7 @@ int sysctl_save(struct worker *w, const char *path, struct err *e)
 struct saver {
 	struct worker *w;
 	const char *queue;    /* "/sys/block/sdb" */
-	const char *identity;
+	char identity[512];   /* of that disk */
 	struct err *e;
 };
 
@@ -91,14 +91,13 @@ static int iosched_attr_save(const char *name, void *data)
 
 static int disk_save(struct saver *s)
 {
-	char dir[TUNABLE_PATH], name[DEVICE_NAME], identity[512];
+	char dir[TUNABLE_PATH], name[DEVICE_NAME];
 	struct device d;
 
 	path_format(name, sizeof(name), "%s", strrchr(s->queue, '/') + 1);
 	if (device_read(name, &d, s->e) < 0)
 		return -1;
-	device_identity(&d, identity, sizeof(identity));
-	s->identity = identity;
+	device_identity(&d, s->identity, sizeof(s->identity));
 	if (attr_save(s, "read_ahead_kb") < 0)
 		return -1;
 	for (size_t i = 0; i < axis_table_n; i++)
