@@ -147,25 +147,23 @@ static int value_read(struct reader *r, bool is_free, const char **ret, struct e
 
 static int values_read(struct reader *r, struct filter_term *t, struct err *e)
 {
-	size_t cap = 0;
-	const char **values = NULL;
+	size_t n = 0, cap = 0;
+	AUTO_FREE const char **values = NULL;
 
 	for (;;) {
 		const char *value = NULL;
 
-		if (value_read(r, key_is_free_text(t->key), &value, e) < 0) {
-			free(values);
+		if (value_read(r, key_is_free_text(t->key), &value, e) < 0)
 			return -1;
-		}
-		ARRAY_GROW(values, t->n_values, cap);
-		values[t->n_values++] = value;
+		ARRAY_GROW(values, n, cap);
+		values[n++] = value;
 		if (*r->at != ',')
 			break;
 		r->at++;
 	}
-	t->values = arena_array(r->a, t->n_values, sizeof(*values));
-	memcpy(t->values, values, t->n_values * sizeof(*values));
-	free(values);
+	t->values = arena_array(r->a, n, sizeof(*values));
+	memcpy(t->values, values, n * sizeof(*values));
+	t->n_values = n;
 	return 0;
 }
 

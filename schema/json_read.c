@@ -268,7 +268,7 @@ static bool json_is_document(const struct json *j)
 
 void json_find(struct arena *a, const char *s, size_t n, struct json_documents *ret)
 {
-	size_t cap = 0, used = 0, n_broken = 0;
+	size_t n_found = 0, cap = 0, used = 0, n_broken = 0;
 	AUTO_FREE struct json **found = NULL;
 
 	*ret = (struct json_documents){ 0 };
@@ -290,10 +290,11 @@ void json_find(struct arena *a, const char *s, size_t n, struct json_documents *
 		i += used - 1;
 		if (!json_is_document(j))
 			continue;
-		ARRAY_GROW(found, ret->n, cap);
-		found[ret->n++] = j;
+		ARRAY_GROW(found, n_found, cap);
+		found[n_found++] = j;
 	}
-	ret->at = arena_array(a, ret->n, sizeof(struct json *));
-	if (ret->n > 0)
-		memcpy(ret->at, found, ret->n * sizeof(struct json *));
+	ret->at = arena_array(a, n_found, sizeof(*found));
+	if (found != NULL)
+		memcpy(ret->at, found, n_found * sizeof(*found));
+	ret->n = n_found;
 }

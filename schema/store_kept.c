@@ -52,26 +52,27 @@ static int facts_read(struct store *s, struct kept_trial *t, struct statement *r
 	} columns[] = { { "elapsed", 7, 1e9 }, { "user", 8, 1e9 }, { "system", 9, 1e9 }, { "read_bytes", 10, 1 }, { "written_bytes", 11, 1 } };
 	AUTO_STATEMENT struct statement *st = NULL;
 	AUTO_FREE struct fact *at = NULL;
-	size_t cap = 0;
+	size_t n = 0, cap = 0;
 	int rc;
 
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
 		if (column_is_null(row, columns[i].column))
 			continue;
-		ARRAY_GROW(at, t->n_facts, cap);
-		at[t->n_facts++] = (struct fact){ columns[i].name, (double)column_int(row, columns[i].column) / columns[i].unit };
+		ARRAY_GROW(at, n, cap);
+		at[n++] = (struct fact){ columns[i].name, (double)column_int(row, columns[i].column) / columns[i].unit };
 	}
 	if (statement_open(s, &st, e, "SELECT key, value FROM trial_fact WHERE trial_id = ?", "i", t->id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
-		ARRAY_GROW(at, t->n_facts, cap);
-		at[t->n_facts++] = (struct fact){ column_text(st, 0, a), column_real(st, 1) };
+		ARRAY_GROW(at, n, cap);
+		at[n++] = (struct fact){ column_text(st, 0, a), column_real(st, 1) };
 	}
-	ARRAY_GROW(at, t->n_facts, cap);
-	at[t->n_facts++] = (struct fact){ "repetition", t->repetition };
-	ARRAY_GROW(at, t->n_facts, cap);
-	at[t->n_facts++] = (struct fact){ "exit_status", t->exit_status };
-	t->facts = rows_keep(a, at, t->n_facts, sizeof(*at));
+	ARRAY_GROW(at, n, cap);
+	at[n++] = (struct fact){ "repetition", t->repetition };
+	ARRAY_GROW(at, n, cap);
+	at[n++] = (struct fact){ "exit_status", t->exit_status };
+	t->facts = rows_keep(a, at, n, sizeof(*at));
+	t->n_facts = n;
 	return rc;
 }
 
@@ -79,7 +80,7 @@ static int measured_read(struct store *s, struct kept_trial *t, struct arena *a,
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	AUTO_FREE struct measured *at = NULL;
-	size_t cap = 0;
+	size_t n = 0, cap = 0;
 	int rc;
 
 	if (statement_open(s, &st, e,
@@ -87,12 +88,12 @@ static int measured_read(struct store *s, struct kept_trial *t, struct arena *a,
 	                   "WHERE v.cell_id = ? AND v.trial_id = ? ORDER BY m.id", "ii", t->cell_id, t->id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
-		ARRAY_GROW(at, t->n_measured, cap);
-		at[t->n_measured++] = (struct measured){ .name = column_text(st, 0, a), .label = column_text(st, 1, a),
-			                                 .unit = column_text(st, 2, a), .value = column_real(st, 3),
-			                                 .found_by = "" };
+		ARRAY_GROW(at, n, cap);
+		at[n++] = (struct measured){ .name = column_text(st, 0, a), .label = column_text(st, 1, a),
+			                     .unit = column_text(st, 2, a), .value = column_real(st, 3), .found_by = "" };
 	}
-	t->measured = rows_keep(a, at, t->n_measured, sizeof(*at));
+	t->measured = rows_keep(a, at, n, sizeof(*at));
+	t->n_measured = n;
 	return rc;
 }
 
