@@ -53,10 +53,13 @@ static bool is_filter(const char *word)
 	return strpbrk(word, "=<>!") != NULL;
 }
 
+/* 1: an option names the sides, 0: none does. */
 static int sides_by_option(const struct options *o, struct arena *a, struct sides *ret, struct err *e)
 {
 	const char *hosts = options_text(o, "hosts"), *label = options_text(o, "label"), *periods = options_text(o, "periods"), *values[2];
 
+	if (hosts == NULL && label == NULL && periods == NULL)
+		return 0;
 	if ((hosts != NULL) + (label != NULL) + (periods != NULL) > 1)
 		return err_set(e, ERR_USAGE, "compare: one of --hosts, --label and --periods at a time");
 	if (label != NULL) {
@@ -79,7 +82,7 @@ static int sides_by_option(const struct options *o, struct arena *a, struct side
 		else
 			ret->words[i] = period_filter(values[i], a);
 	}
-	return 0;
+	return 1;
 }
 
 /* Two filters on one axis, as filesystem=ext3 against filesystem=xfs: that axis tells the sides apart and is not matched. */
@@ -98,9 +101,12 @@ static const char *common_axis(const char *x, const char *y, struct arena *a)
 
 static int sides_find(const struct options *o, struct arena *a, struct sides *ret, struct err *e)
 {
+	int by_option;
+
 	*ret = (struct sides){ 0 };
-	if (options_has(o, "hosts") || options_has(o, "label") || options_has(o, "periods"))
-		return sides_by_option(o, a, ret, e);
+	by_option = sides_by_option(o, a, ret, e);
+	if (by_option != 0)
+		return by_option < 0 ? -1 : 0;
 	if (o->n_arguments < 2) {
 		err_set(e, ERR_USAGE, "compare: two sides are needed");
 		return err_hint(e, "name two sweeps, two filters, --hosts A,B, --label NAME=A,B or --periods P,Q");

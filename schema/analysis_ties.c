@@ -19,11 +19,15 @@ static double normal_cdf(double x)
 /* P(all of k others are at most d standard errors of a difference above one given contender), all equal. */
 static double coverage(double d, size_t k)
 {
-	const double step = 0.05;
+	const double end = 6, step = 0.05;
+	const int n = (int)lround(2 * end / step);
 	double sum = 0;
 
-	for (double x = -6; x <= 6; x += step)
+	for (int i = 0; i <= n; i++) {
+		double x = -end + i * step;
+
 		sum += exp(-0.5 * x * x) * pow(normal_cdf(x + d * M_SQRT2), (double)k);
+	}
 	return sum * step / sqrt(2 * M_PI);
 }
 

@@ -124,20 +124,12 @@ static int scratch_fill(struct store *s, const struct merge_options *o, const st
 	return rc;
 }
 
-int store_export(struct store *s, const struct merge_options *o, const char *path, int fd, struct merge_report *ret, struct err *e)
+/* The file appears under its name when it is whole. */
+static int file_write(int in, const char *path, struct err *e)
 {
-	AUTO_SCRATCH struct scratch t = { 0 };
-	AUTO_FREE char *part = path != NULL ? xasprintf("%s.part", path) : NULL;
-	AUTO_CLOSE int in = -1, out = -1;
+	AUTO_FREE char *part = xasprintf("%s.part", path);
+	AUTO_CLOSE int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 
-	if (sweeps_check(s, o, e) < 0 || scratch_make(&t, e) < 0 || scratch_fill(s, o, &t, ret, e) < 0)
-		return -1;
-	in = open(t.file, O_RDONLY | O_CLOEXEC);
-	if (in < 0)
-		return err_sys(e, errno, "open '%s'", t.file);
-	if (fd >= 0)
-		return file_compress(in, fd, "standard output", e);
-	out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 	if (out < 0)
 		return err_sys(e, errno, "create '%s'", part);
 	if (file_compress(in, out, part, e) < 0) {
@@ -150,6 +142,19 @@ int store_export(struct store *s, const struct merge_options *o, const char *pat
 		return -1;
 	}
 	return 0;
+}
+
+int store_export(struct store *s, const struct merge_options *o, const char *path, int fd, struct merge_report *ret, struct err *e)
+{
+	AUTO_SCRATCH struct scratch t = { 0 };
+	AUTO_CLOSE int in = -1;
+
+	if (sweeps_check(s, o, e) < 0 || scratch_make(&t, e) < 0 || scratch_fill(s, o, &t, ret, e) < 0)
+		return -1;
+	in = open(t.file, O_RDONLY | O_CLOEXEC);
+	if (in < 0)
+		return err_sys(e, errno, "open '%s'", t.file);
+	return fd >= 0 ? file_compress(in, fd, "standard output", e) : file_write(in, path, e);
 }
 
 /* ---- reading ---- */

@@ -168,8 +168,8 @@ static int cell_start(struct store *s, int64_t sweep_id, const struct cell *c, i
 int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, int64_t *ret_id, enum cell_state *ret_before,
                      struct err *e)
 {
-	enum cell_state before;
-	int64_t id;
+	enum cell_state before = CELL_RUNNING;
+	int64_t id = 0;
 
 	if (store_begin(s, e) < 0 || store_finish(s, cell_start(s, sweep_id, c, &id, &before, e), e) < 0)
 		return err_in(e, "begin cell %llu", (unsigned long long)c->position);

@@ -188,6 +188,21 @@ static void more_params_read(struct workload *w, const struct node *map, struct 
 	workload_check_words(w, words, true, d);
 }
 
+/* Where else programs are looked for. */
+static char **path_read(struct workload *w, const struct node *node, struct diags *d)
+{
+	size_t n;
+	char **path;
+
+	if (node == NULL)
+		return arena_array(w->arena, 1, sizeof(*path));
+	path = words_read(w, node, "'path'", d, &n);
+	for (size_t i = 0; i < n; i++)
+		if (path[i][0] != '/')
+			diags_add(d, node->line, node->column, "'%s' in 'path' must begin with /", path[i]);
+	return path;
+}
+
 static void head_read(struct workload *w, const struct node *root, struct diags *d)
 {
 	const struct node *name = node_get(root, "workload"), *node;
@@ -205,11 +220,7 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 	w->needs = node != NULL ? words_read(w, node, "'needs'", d, &n) : arena_array(w->arena, 1, sizeof(char *));
 	node = node_get(root, "version");
 	w->version = node != NULL ? words_read(w, node, "'version'", d, &n) : arena_array(w->arena, 1, sizeof(char *));
-	node = node_get(root, "path");
-	w->path = node != NULL ? words_read(w, node, "'path'", d, &n) : arena_array(w->arena, 1, sizeof(char *));
-	for (char **dir = w->path; *dir != NULL; dir++)
-		if (**dir != '/')
-			diags_add(d, node->line, node->column, "'%s' in 'path' must begin with /", *dir);
+	w->path = path_read(w, node_get(root, "path"), d);
 	w->warm = bool_read(root, "warm", d);
 	w->reads = bool_read(root, "reads", d);
 	node = node_get(root, "params");

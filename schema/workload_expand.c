@@ -3,6 +3,7 @@
  * ${...} in argument lists.  One pass over the text; values of parameters are expanded again, to a bounded depth.  No shell,
  * no environment, no files.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "schema/workload_read.h"
@@ -119,7 +120,7 @@ static int quotient_expand(const struct expansion *x, const char *name, const ch
 		return -1;
 	if (b <= 0)
 		return err_set(e, ERR_USAGE, "'${%s/%s}': parameter '%s' must be more than 0", name, by, by);
-	text_printf(out, "%lld", (long long)(a / b + (a % b != 0)));
+	text_printf(out, "%" PRId64, a / b + (a % b != 0));
 	return 0;
 }
 

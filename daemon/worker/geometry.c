@@ -267,14 +267,12 @@ static void option_judge(struct judge *j, const char *letter, const char *value)
 	while (*rest != '\0') {
 		size_t n = strcspn(rest, ","), n_key = strcspn(rest, "=,");
 		bool has_key = n_key < n;
+		bool is_judged = (strcmp(letter, "-O") == 0 && feature_judge(j, rest, n)) ||
+		                 (has_key && stripe_judge(j, rest, n_key, rest + n_key + 1, n - n_key - 1));
 
-		if (strcmp(letter, "-O") == 0 && feature_judge(j, rest, n))
-			n_key = n; /* done */
-		else if (has_key && stripe_judge(j, rest, n_key, rest + n_key + 1, n - n_key - 1))
-			n_key = n;
-		else if (has_key)
+		if (!is_judged && has_key)
 			one_judge(j, letter, rest, n_key, rest + n_key + 1, n - n_key - 1);
-		else
+		else if (!is_judged)
 			one_judge(j, letter, "", 0, rest, n);
 		rest += n;
 		rest += *rest == ',';

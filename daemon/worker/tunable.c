@@ -8,6 +8,7 @@
  */
 #include "daemon/worker/tunable.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,7 +149,7 @@ void tunable_from_kernel(const struct axis *def, const char *text, char *ret, si
 	int64_t v;
 
 	if (def->kind == AXIS_SIZE && integer_parse(text, 0, INT64_MAX / 1024, &v) == 0)
-		path_format(ret, size, "%lld", (long long)(v * unit_bytes(def)));
+		path_format(ret, size, "%" PRId64, v * unit_bytes(def));
 	else
 		path_format(ret, size, "%s", text);
 }
