@@ -47,7 +47,7 @@ UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 objects = $(patsubst %.c,$(B)/%.o,$(1))
 UNIT    = $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
-.PHONY: all objects clean help lint format install uninstall demo check check-unit check-e2e check-all check-vm bench fuzz soak
+.PHONY: all force objects clean help lint format install uninstall demo check check-unit check-e2e check-all check-vm bench fuzz soak
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -66,7 +66,12 @@ $(B)/libworker.a: $(call objects,$(WORKER_SRC))
 $(B)/lib%.a:
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(B)/%.o: %.c Makefile
+# What objects are compiled with, prefix included: written anew only when it changes, so that a change rebuilds.
+$(B)/flags: force
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(filter-out -Werror,$(COMPILE)))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(filter-out -Werror,$(COMPILE)))' >$@
+
+$(B)/%.o: %.c Makefile $(B)/flags
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
