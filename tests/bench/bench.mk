@@ -6,7 +6,7 @@ $(B)/bench/%: $(B)/tests/bench/%.o $(B)/libschema.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(SCHEMA_LIBS) -lm $(LDLIBS)
 
-bench: all $(BENCH) ## speed and memory beside their references (root); WHAT="dispatch cell idle check"
+bench: all $(BENCH) ## speed and memory beside their references (root); WHAT="dispatch cell idle trial check"
 	$(Q)unshare --mount bash tests/bench/run.sh $(B) $(WHAT)
 	$(Q)$(if $(WHAT),,bash tests/bench/history.sh $(B))
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # make bench: the targets of speed and memory, each measured side by side with its reference in one run.
-# usage: tests/bench/run.sh BUILD [dispatch|cell|idle|check]...
+# usage: tests/bench/run.sh BUILD [dispatch|cell|idle|trial|check]...
 set -euo pipefail
 B=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- dispatch cell idle check
+[ $# -gt 0 ] || set -- dispatch cell idle trial check
 rounds=${ROUNDS:-10}
 top=$PWD
 export BENCH=$B/bench PATH=$B:$PATH IOSWEEP_DATA=$top/sweeps
@@ -61,7 +61,17 @@ iosweepd --config "$BENCH_DIR/iosweepd.yaml" 2>"$BENCH_DIR/log" &
 daemon=$!
 until [ -S "$IOSWEEP_SOCKET" ]; do sleep 0.05; done
 
-status() { awk -v key="$1:" '$1 == key { print $2 }' "/proc/$daemon/status"; }
+cat >"$BENCH_DIR/sleep.yaml" <<END
+plan: sleep
+target: {device: disk, erase: yes}
+matrix: {filesystem: ext4, scheduler: mq-deadline}
+workloads:
+  - command: {run: [[sleep, 20]], warm: yes}
+settle: 0
+trials: 1
+END
+status() { awk -v key="$2:" '$1 == key { print $2 }' "/proc/$1/status"; } # PID KEY
+switches() { echo $(($(status "$1" voluntary_ctxt_switches) + $(status "$1" nonvoluntary_ctxt_switches))); } # PID
 
 for what; do
 	echo "== $what"
@@ -72,10 +82,22 @@ for what; do
 	cell) "$BENCH/rounds" "$rounds" ms/cell "bare C=$top/tests/bench/case.sh cell-floor" \
 		"iosweep=$top/tests/bench/case.sh cell-iosweep" "shell=$top/tests/bench/case.sh cell-shell" ;;
 	idle)
-		before=$(($(status voluntary_ctxt_switches) + $(status nonvoluntary_ctxt_switches)))
+		before=$(switches "$daemon")
 		sleep 10
-		after=$(($(status voluntary_ctxt_switches) + $(status nonvoluntary_ctxt_switches)))
-		echo "idle daemon: $(status VmRSS) KiB resident, $((after - before)) context switches in 10 s" ;;
+		after=$(switches "$daemon")
+		echo "idle daemon: $(status "$daemon" VmRSS) KiB resident, $((after - before)) context switches in 10 s" ;;
+	trial)
+		iosweep submit "$BENCH_DIR/sleep.yaml" >/dev/null
+		until [ "$(sqlite3 -readonly "$IOSWEEP_DB" "SELECT count(*) FROM trial WHERE state = 'running'")" = 1 ]; do sleep 0.1; done
+		worker=$(pgrep -P "$daemon" -f -- --worker)
+		sleep 1
+		before=$(switches "$daemon") worker_before=$(switches "$worker") log=$(stat -c '%s %Y' "$IOSWEEP_DB-wal")
+		sleep 10
+		after=$(switches "$daemon") worker_after=$(switches "$worker")
+		[ "$log" = "$(stat -c '%s %Y' "$IOSWEEP_DB-wal")" ] && commits=no || commits=a
+		echo "while a trial runs, in 10 s: daemon $((after - before)), worker $((worker_after - worker_before))" \
+			"context switches, $commits commit; worker $(status "$worker" VmRSS) KiB resident"
+		iosweep wait last >/dev/null ;;
 	check)
 		axis=$(seq -s, 10)
 		printf 'plan: million\ntarget: {image: 1GiB}\nmatrix: {%s}\nworkloads: [dd-write]\n' \
