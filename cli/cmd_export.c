@@ -11,7 +11,7 @@
 
 static const struct option_def options[] = {
 	{ "output", 'o', "FILE", "write there ('-': standard output, the default if that is no terminal)" },
-	{ "lines", 0, NULL, "JSON lines instead: a sweep, then its trials, one object a line" },
+	{ "lines", 0, NULL, "JSON lines instead, one object a line, without the raw outputs" },
 	{ "no-outputs", 0, NULL, "leave out the raw outputs of the tools" },
 	{ "list", 0, NULL, "only list what could be exported: UUID, state, cells, trials, end in ms" },
 	OPTIONS_END

@@ -81,9 +81,9 @@ const struct command cmd_import = {
 	.arguments = "[FILE...]",
 	.max_arguments = -1,
 	.about = "take in sweeps of other hosts, or a published table",
-	.details = "A FILE is what 'iosweep export' wrote; what is in the store already is left alone, so\n"
-	           "files can be imported in any order and any number of times.\n"
-	           "A table with a fault is refused as a whole, with line and column.",
+	.details = "A FILE is what 'iosweep export' wrote, JSON lines too; what is in the store already is left alone,\n"
+	           "so files can be imported in any order and any number of times.\n"
+	           "A file or table with a fault is refused as a whole, with line and column.",
 	.options = options,
 	.run = import_run,
 };

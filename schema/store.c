@@ -336,12 +336,13 @@ void store_lazy(struct store *s, bool is_lazy)
 		sql_exec(s, synchronous_pragma(is_lazy), NULL);
 }
 
-/* Where log or journal are, before anything is written. */
-static int journal_choose(struct store *s, struct err *e)
+/* How a writer works, before anything is written.  A scratch store refers to what is there by the way it is filled, and goes again:
+ * its rows need no check of their own, nor a place on the disk. */
+static int writer_prepare(struct store *s, struct err *e)
 {
 	if (s->mode == STORE_SCRATCH)
-		return sql_exec(s, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", e);
-	return sql_exec(s, synchronous_pragma(false), e);
+		return sql_exec(s, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY; PRAGMA cache_size=-16384", e);
+	return sql_exec(s, "PRAGMA foreign_keys=ON", e) < 0 ? -1 : sql_exec(s, synchronous_pragma(false), e);
 }
 
 static int log_make(struct store *s, struct err *e)
@@ -361,8 +362,7 @@ static int writer_open(struct store *s, struct err *e)
 		return -1;
 	if (file_bytes(s->path, "") == 0 && file_bytes(s->path, "-wal") > 0)
 		return err_set(e, ERR_STORE, "store '%s': damaged: it is empty, but its log '%s-wal' is not", s->path, s->path);
-	if (connection_open(s, e) < 0 || sql_exec(s, "PRAGMA foreign_keys=ON", e) < 0 ||
-	    journal_choose(s, e) < 0 || store_migrate(s, e) < 0)
+	if (connection_open(s, e) < 0 || writer_prepare(s, e) < 0 || store_migrate(s, e) < 0)
 		return -1;
 	return s->mode == STORE_SCRATCH ? 0 : log_make(s, e);
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "schema/store_internal.h"
+#include "schema/store_lines.h"
 #include "schema/store_merge.h"
 
 #define BUFFER_BYTES 65536
@@ -95,7 +95,7 @@ static int file_compress(int in, int out, const char *name, struct err *e)
 	return rc;
 }
 
-static int sweeps_check(struct store *s, const struct merge_options *o, struct err *e)
+int store_export_check(struct store *s, const struct merge_options *o, struct err *e)
 {
 	for (size_t i = 0; i < o->n_sweep_ids; i++) {
 		AUTO_ARENA struct arena *a = arena_new();
@@ -149,7 +149,7 @@ int store_export(struct store *s, const struct merge_options *o, const char *pat
 	AUTO_SCRATCH struct scratch t = { 0 };
 	AUTO_CLOSE int in = -1;
 
-	if (sweeps_check(s, o, e) < 0 || scratch_make(&t, e) < 0 || scratch_fill(s, o, &t, ret, e) < 0)
+	if (store_export_check(s, o, e) < 0 || scratch_make(&t, e) < 0 || scratch_fill(s, o, &t, ret, e) < 0)
 		return -1;
 	in = open(t.file, O_RDONLY | O_CLOEXEC);
 	if (in < 0)
@@ -212,12 +212,74 @@ static int scratch_check(const char *path, const struct scratch *t, struct err *
 	return rc;
 }
 
+static int scratch_store_open(struct scratch *t, struct store **ret, struct err *e)
+{
+	return scratch_make(t, e) < 0 ? -1 : store_open(t->file, STORE_SCRATCH, ret, e);
+}
+
+/* Runs of lines after the first go through a store of their own, since they may tell of the same sweeps. */
+static int lines_more(struct store *first, FILE *in, const char *path, int64_t *line, struct err *e)
+{
+	const struct merge_options o = { .with_outputs = false };
+	int rc;
+
+	do {
+		AUTO_SCRATCH struct scratch t = { 0 };
+		struct merge_report ignored;
+		struct store *s = NULL;
+
+		rc = scratch_store_open(&t, &s, e);
+		if (rc == 0)
+			rc = store_lines_read(s, in, path, line, e);
+		store_close(s);
+		if (rc > 0 && store_merge(first, t.file, &o, &ignored, e) < 0)
+			rc = -1;
+	} while (rc > 0);
+	return rc;
+}
+
+/* JSON lines at `from` -> a scratch store, and from there into s. */
+static int lines_import(struct store *s, const char *path, const char *from, struct merge_report *ret, struct err *e)
+{
+	AUTO_SCRATCH struct scratch t = { 0 };
+	const struct merge_options o = { .with_outputs = false };
+	FILE *in = fopen(from, "re");
+	struct store *lines = NULL;
+	int64_t line = 0;
+	int rc;
+
+	if (in == NULL)
+		return err_sys(e, errno, "open '%s'", from);
+	rc = scratch_store_open(&t, &lines, e);
+	if (rc == 0)
+		rc = store_lines_read(lines, in, path, &line, e);
+	if (rc > 0)
+		rc = lines_more(lines, in, path, &line, e);
+	fclose(in);
+	store_close(lines);
+	if (rc < 0)
+		return -1;
+	return store_merge(s, t.file, &o, ret, e) < 0 ? err_in(e, "import '%s'", path) : 0;
+}
+
+static bool file_is_lines(const char *path)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char first;
+
+	return fd >= 0 && read(fd, &first, 1) == 1 && first == '{';
+}
+
 int store_import_file(struct store *s, const char *path, struct merge_report *ret, struct err *e)
 {
 	AUTO_SCRATCH struct scratch t = { 0 };
 	const struct merge_options o = { .with_outputs = true };
 
-	if (scratch_make(&t, e) < 0 || file_inflate(path, &t, e) < 0 || scratch_check(path, &t, e) < 0)
+	if (scratch_make(&t, e) < 0 || file_inflate(path, &t, e) < 0)
+		return -1;
+	if (file_is_lines(t.file))
+		return lines_import(s, path, t.file, ret, e);
+	if (scratch_check(path, &t, e) < 0)
 		return -1;
 	return store_merge(s, t.file, &o, ret, e) < 0 ? err_in(e, "import '%s'", path) : 0;
 }

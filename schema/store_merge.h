@@ -27,9 +27,11 @@ int store_merge(struct store *to, const char *source, const struct merge_options
 /* Writes the chosen sweeps of s to a new file at path: a store of their own, gzip-compressed (RFC 1952).  fd >= 0: written there
  * instead.  ERR_USAGE if one of the sweeps has not ended. */
 int store_export(struct store *s, const struct merge_options *o, const char *path, int fd, struct merge_report *ret, struct err *e);
-/* Reads such a file (or a plain store); refuses what is cut short, damaged, newer, or no store, and changes nothing then. */
+/* Reads such a file (or a plain store, or JSON lines, compressed or not); refuses what is cut short, damaged, newer, or no store, and changes nothing then. */
 int store_import_file(struct store *s, const char *path, struct merge_report *ret, struct err *e);
-/* The same sweeps as JSON lines: a sweep, its cells, its trials with their numbers; one object a line. */
+/* ERR_USAGE if one of the sweeps has not ended. */
+int store_export_check(struct store *s, const struct merge_options *o, struct err *e);
+/* The same sweeps as JSON lines (store_lines.h), without raw outputs.  store_import_file reads them, too. */
 int store_export_lines(struct store *s, const struct merge_options *o, FILE *out, struct err *e);
 
 /* Sweeps that have ended: "UUID STATE CELLS TRIALS ENDED_MS" a line, by which another store knows what it lacks. */

@@ -8,6 +8,7 @@
 #include <sha256.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "schema/base/text.h"
@@ -23,14 +24,33 @@ void digest_of(const void *data, size_t n, uint8_t ret[DIGEST_SIZE])
 
 static void hex_format(const uint8_t *bytes, size_t n, char *buf)
 {
-	for (size_t i = 0; i < n; i++)
-		snprintf(buf + 2 * i, 3, "%02x", bytes[i]);
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < n; i++) {
+		buf[2 * i] = digits[bytes[i] >> 4];
+		buf[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	buf[2 * n] = '\0';
 }
 
 char *digest_format(const uint8_t digest[DIGEST_SIZE], char buf[DIGEST_TEXT])
 {
 	hex_format(digest, DIGEST_SIZE, buf);
 	return buf;
+}
+
+int digest_parse(const char *s, uint8_t ret[DIGEST_SIZE])
+{
+	if (strlen(s) != DIGEST_TEXT - 1)
+		return -1;
+	for (size_t i = 0; i < DIGEST_TEXT - 1; i++) {
+		bool is_letter = s[i] >= 'a' && s[i] <= 'f';
+
+		if (!is_letter && (s[i] < '0' || s[i] > '9'))
+			return -1;
+		ret[i / 2] = (uint8_t)((i % 2 ? ret[i / 2] << 4 : 0) | (is_letter ? s[i] - 'a' + 10 : s[i] - '0'));
+	}
+	return 0;
 }
 
 /* RFC 9562, section 5.7: 48 bits of Unix time in ms, version 7, the rest random. */

@@ -14,6 +14,7 @@
 #define DIGEST_TEXT (2 * DIGEST_SIZE + 1)
 void digest_of(const void *data, size_t n, uint8_t ret[DIGEST_SIZE]);
 char *digest_format(const uint8_t digest[DIGEST_SIZE], char buf[DIGEST_TEXT]);
+int digest_parse(const char *s, uint8_t ret[DIGEST_SIZE]); /* exactly 64 digits in lower case, or -1 */
 
 /* UUIDs: version 7 (time-ordered, RFC 9562), as 16 bytes and as text. */
 #define UUID_TEXT 37

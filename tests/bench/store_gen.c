@@ -201,8 +201,15 @@ static void configs_make(int64_t cells)
 
 static void base_make(void)
 {
-	sql_run("INSERT INTO environment (id, digest) VALUES (1, zeroblob(32));"
-	        "INSERT INTO environment_fact VALUES (1, 'kernel.release', '6.18.0', 'identity');"
+	static const char facts[] = "kernel.release=6:6.18.0\n"; /* as store_environment.c has it */
+	AUTO_FREE char *environment = NULL;
+	uint8_t digest[DIGEST_SIZE];
+	char text[DIGEST_TEXT];
+
+	digest_of(facts, strlen(facts), digest);
+	environment = xasprintf("INSERT INTO environment (id, digest) VALUES (1, x'%s')", digest_format(digest, text));
+	sql_run(environment);
+	sql_run("INSERT INTO environment_fact VALUES (1, 'kernel.release', '6.18.0', 'identity');"
 	        "INSERT INTO workload (id, digest, name, definition, parameters) VALUES (1, zeroblob(32), 'fio', 'workload: fio', '{}')");
 	for (int i = 0; i < METRICS; i++) {
 		AUTO_FREE char *sql = xasprintf("INSERT INTO metric (id, workload_id, name, unit, better) VALUES (%d, 1, '%s', '%s', '%s')",

@@ -150,7 +150,26 @@ ask() {
 	IOSWEEP_DB=$x/3.db run iosweep import "$x/cut"
 	[[ $status -eq 2 && $output == *'is cut short (byte '* ]]
 	[ "$(IOSWEEP_DB=$x/3.db iosweep list --raw 2>/dev/null | wc -l)" -eq 0 ]
-	iosweep export plan=md1120 --lines | head -2 | tail -1 | grep -q '"type":"trial"'
+}
+
+@test "JSON lines: what another program filtered comes back; a fault is named by line and column, and nothing is imported" {
+	local line x=$BATS_TEST_TMPDIR
+	iosweep export 'plan=md1120,pe*' --lines >"$x/a.jsonl"
+	gzip -k "$x/a.jsonl"
+	IOSWEEP_DB=$x/1.db iosweep import "$x/a.jsonl.gz" "$x/a.jsonl" >/dev/null
+	IOSWEEP_DB=$x/1.db iosweep export --lines | sort >"$x/again"
+	diff <(grep -v '"type":"end"' "$x/a.jsonl" | sort) <(grep -v '"type":"end"' "$x/again")
+	# the trials of one workload alone, and the end line corrected
+	grep -v '"type":"trial".*"workload":"bonnie' "$x/a.jsonl" | head -n -1 >"$x/some.jsonl"
+	echo "{\"type\":\"end\",\"lines\":$(wc -l <"$x/some.jsonl")}" >>"$x/some.jsonl"
+	IOSWEEP_DB=$x/2.db iosweep import "$x/some.jsonl" >/dev/null
+	[ "$(IOSWEEP_DB=$x/2.db iosweep query --csv --columns metric | grep -c bonnie)" -eq 0 ]
+	[ "$(IOSWEEP_DB=$x/2.db iosweep query --csv --columns metric | grep -c dd-read)" -gt 10 ]
+	line=$(grep -n '"type":"sweep"' "$x/a.jsonl" | head -1 | cut -d : -f 1)
+	sed "${line}s/\"priority\":0/\"priority\":\"high\"/" "$x/a.jsonl" >"$x/bad.jsonl"
+	IOSWEEP_DB=$x/3.db run iosweep import "$x/bad.jsonl"
+	[[ $status -eq 2 && $output == *'/bad.jsonl:'$line:*": 'priority' is not a whole number"*'nothing was imported'* ]]
+	[ "$(IOSWEEP_DB=$x/3.db iosweep list --raw 2>/dev/null | wc -l)" -eq 0 ]
 }
 
 @test "pull takes from all hosts that answer, goes on when one is down, and asks only for what is lacking" {

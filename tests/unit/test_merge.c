@@ -281,6 +281,237 @@ static void a_backup_is_consistent_while_the_store_is_written(void **state)
 	FAILS(store_backup(f->s, copy, &f->e), ERR_USAGE, arena_printf(f->a, "'%s' exists", copy));
 }
 
+/* ---- JSON lines ---- */
+
+static void export_lines(struct fixture *f, const char *db, const char *to)
+{
+	const struct merge_options o = { 0 };
+	FILE *out = fopen(to, "we");
+	struct store *s;
+
+	assert_non_null(out);
+	OK(store_open(db, STORE_READ, &s, &f->e));
+	OK(store_export_lines(s, &o, out, &f->e));
+	store_close(s);
+	assert_int_equal(fclose(out), 0);
+}
+
+static const char *whole(struct fixture *f, const char *path)
+{
+	AUTO_TEXT struct text t = { 0 };
+
+	assert_int_equal(file_read(AT_FDCWD, path, 1 << 24, &t, NULL), 0);
+	return arena_strdup(f->a, text_str(&t));
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "we");
+
+	assert_non_null(out);
+	fputs(text, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* More than the numbers: what a real sweep has beside them. */
+static void details_add(struct fixture *f, const char *db)
+{
+	const struct environment_fact facts[] = { { "kernel.release", "6.18.0", FACT_IDENTITY },
+		                                  { "device.model", "Virtual \"disk\"\n2", FACT_CONTEXT },
+		                                  { "memory.free", "12", FACT_VOLATILE } };
+	int64_t environment;
+
+	OK(store_open(db, STORE_WRITE, &f->s, &f->e));
+	OK(store_environment(f->s, facts, ARRAY_SIZE(facts), &environment, &f->e));
+	OK(store_cell_effective(f->s, 1, "readahead", "8192", "contradicted", &f->e));
+	OK(store_cell_effective(f->s, 1, "vm.swappiness", "60", "", &f->e));
+	OK(store_trial_flag(f->s, 2, "cached", "read 1 of 2, \xc3\xa9", &f->e));
+	OK(store_label(f->s, f->sweep, "rack", "b/7", &f->e));
+	OK(store_annotate(f->s, f->sweep, "after the \"move\"", &f->e));
+	OK(store_result_update(f->s, 1, &f->e));
+	store_close(TAKE(f->s));
+	snprintf(f->path, sizeof(f->path), "%s", db);
+	fixture_sql(f, arena_printf(f->a, "UPDATE trial SET environment_id = %d, exit_status = 0, read_bytes = 9007199254740993", (int)environment));
+	fixture_sql(f, "UPDATE measurement SET value = value / 3 WHERE metric_id = 1");
+	fixture_sql(f, "INSERT INTO trial_fact VALUES (3, 'psi.io', 0.1)");
+	fixture_sql(f, "INSERT INTO step_time VALUES (1, 1, 'format', 5, NULL, 1)");
+	fixture_sql(f, "INSERT INTO trial (cell_id, workload_id, repetition, state, reason, started_ms) VALUES (2, 1, 1, 'failed', 'exit 1', 77)");
+	OK(store_open(db, STORE_WRITE, &f->s, &f->e));
+	for (int64_t cell = 1; cell <= 3; cell++)
+		OK(store_result_update(f->s, cell, &f->e));
+	store_close(TAKE(f->s));
+}
+
+/* As content(), and what has no place there: all columns that are not the store's own numbers. */
+static const char *details(struct fixture *f, const char *db)
+{
+	static const char *const sql[] = {
+		"SELECT group_concat(l) FROM (SELECT key || '=' || value || class || hex(digest) AS l FROM environment_fact JOIN environment v "
+		"ON v.id = environment_id ORDER BY key)",
+		"SELECT group_concat(l) FROM (SELECT s.name || s.value || note || options || target || target_kind || submitter || keep || "
+		"cells || submitted_ms || coalesce(started_ms, 0) || p.source || hex(p.digest) AS l FROM sweep w JOIN sweep_label s ON s.sweep_id = w.id "
+		"JOIN plan p ON p.id = w.plan_id)",
+		"SELECT group_concat(l) FROM (SELECT c.position || a.name || requested || value || coalesce(effective, '-') || verdict AS l "
+		"FROM cell c JOIN cell_value v ON v.cell_id = c.id JOIN axis a ON a.id = v.axis_id ORDER BY c.position, a.name)",
+		"SELECT group_concat(l) FROM (SELECT c.position || n || step || run_ns || coalesce(undo_ns, '-') || failed || c.started_ms || "
+		"c.ended_ms AS l FROM cell c JOIN step_time t ON t.cell_id = c.id)",
+		"SELECT group_concat(l) FROM (SELECT c.position || t.repetition || t.state || t.reason || coalesce(t.exit_status, '-') || "
+		"coalesce(t.elapsed_ns, '-') || coalesce(t.read_bytes, '-') || coalesce(t.exit_signal, '-') || (t.environment_id IS NULL) || "
+		"coalesce(f.flag || f.reason, '') || coalesce(x.key || x.value, '') AS l FROM cell c JOIN trial t ON t.cell_id = c.id "
+		"LEFT JOIN trial_flag f ON f.trial_id = t.id LEFT JOIN trial_fact x ON x.trial_id = t.id JOIN workload o ON o.id = t.workload_id "
+		"ORDER BY c.position, o.name, t.repetition, t.state)",
+		"SELECT group_concat(l) FROM (SELECT at_ms || kind || text AS l FROM event ORDER BY id)",
+		"SELECT group_concat(l) FROM (SELECT printf('%d %s %!.20g', position, m.name, value) AS l FROM measurement x JOIN cell c ON "
+		"c.id = x.cell_id JOIN metric m ON m.id = x.metric_id JOIN workload o ON o.id = m.workload_id JOIN trial t ON t.id = trial_id "
+		"ORDER BY position, o.name, t.repetition)",
+		"SELECT group_concat(l) FROM (SELECT position || r.left_out || r.flags AS l FROM result r JOIN cell c ON c.id = r.cell_id "
+		"JOIN metric m ON m.id = r.metric_id JOIN workload o ON o.id = m.workload_id ORDER BY position, o.name)",
+	};
+	AUTO_TEXT struct text all = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(sql); i++) {
+		snprintf(f->path, sizeof(f->path), "%s", db);
+		text_printf(&all, "%s\n", fixture_sql(f, sql[i]));
+	}
+	assert_null(strstr(text_str(&all), "NULL"));
+	return arena_strdup(f->a, text_str(&all));
+}
+
+static void lines_bring_back_what_was_there(void **state)
+{
+	struct fixture *f = *state;
+	char *db = file_of(f, "a.db"), *lines = file_of(f, "a.jsonl"), *to = file_of(f, "to.db"), *again = file_of(f, "again.jsonl");
+	struct merge_report r;
+
+	store_close(TAKE(f->s));
+	host_store(f, db, 7, 3);
+	details_add(f, db);
+	export_lines(f, db, lines);
+	r = import_one(f, to, lines);
+	assert_int_equal(r.sweeps_new, 1);
+	assert_int_equal(r.cells, 3);
+	assert_int_equal(r.trials, 19);
+	assert_string_equal(content(f, db), content(f, to));
+	assert_string_equal(details(f, db), details(f, to));
+	r = import_one(f, to, lines);
+	assert_int_equal(r.sweeps_known, 1);
+	assert_int_equal(r.sweeps_new + r.sweeps_updated + r.trials + r.cells, 0);
+	export_lines(f, to, again);
+	assert_string_equal(whole(f, lines), whole(f, again));
+}
+
+static void lines_come_in_any_order_with_files_and_one_after_the_other(void **state)
+{
+	struct fixture *f = *state;
+	char *first = file_of(f, "first.db"), *second = file_of(f, "second.db"), *joined = file_of(f, "joined.jsonl");
+	char *lines[2], *file = file_of(f, "a.iosweep");
+
+	store_close(TAKE(f->s));
+	for (int i = 0; i < 2; i++) {
+		char *db = file_of(f, i == 0 ? "a.db" : "b.db");
+
+		lines[i] = file_of(f, i == 0 ? "a.jsonl" : "b.jsonl");
+		host_store(f, db, (uint8_t)(i + 1), 3 + i);
+		export_lines(f, db, lines[i]);
+	}
+	export_all(f, file_of(f, "a.db"), file);
+	import_one(f, first, lines[1]);
+	import_one(f, first, file);
+	import_one(f, first, lines[0]);
+	write_text(joined, arena_printf(f->a, "%s%s%s", whole(f, lines[0]), whole(f, lines[1]), whole(f, lines[0])));
+	assert_int_equal(import_one(f, second, joined).sweeps_new, 2);
+	assert_string_equal(content(f, first), content(f, second));
+}
+
+static void lines_that_are_not_whole_change_nothing(void **state)
+{
+	struct fixture *f = *state;
+	char *db = file_of(f, "a.db"), *lines = file_of(f, "a.jsonl"), *bad = file_of(f, "bad"), *to = file_of(f, "to.db");
+	struct merge_report r;
+	size_t n, n_lines = 0;
+	struct store *s;
+
+	store_close(TAKE(f->s));
+	host_store(f, db, 1, 2);
+	export_lines(f, db, lines);
+	n = strlen(whole(f, lines));
+	OK(store_open(to, STORE_WRITE, &s, &f->e));
+	for (size_t i = 0; i < n; i += n / 60 + 1) {
+		file_copy(lines, bad, i, -1);
+		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
+		assert_int_equal(f->e.kind, ERR_USAGE);
+		file_copy(lines, bad, n, (ssize_t)i);
+		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
+		assert_int_equal(f->e.kind, ERR_USAGE);
+	}
+	for (const char *all = whole(f, lines), *end = all; (end = strchr(end, '\n')) != NULL && *++end != '\0'; n_lines++) {
+		write_text(bad, arena_strndup(f->a, all, (size_t)(end - all))); /* cut between two lines */
+		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
+		assert_non_null(strstr(f->e.text, "cut short: the line of type 'end' is missing"));
+	}
+	assert_true(n_lines > 15);
+	store_close(s);
+	snprintf(f->path, sizeof(f->path), "%s", to);
+	assert_string_equal(fixture_sql(f, "SELECT (SELECT count(*) FROM sweep) + (SELECT count(*) FROM host) + (SELECT count(*) FROM axis)"), "0");
+}
+
+/* What is put in place of what, and the message that follows. */
+static void faults_of_lines_are_named_by_line_and_column(void **state)
+{
+	static const struct {
+		const char *old, *new, *message;
+	} faults[] = {
+		{ "\"format\":1", "\"format\":2", "3:63: format 2: this iosweep knows formats up to 1" },
+		{ "\"state\":\"done\"", "\"state\":\"running\"", ": 'running' is not how a sweep ends: done, failed, cancelled or imported" },
+		{ "\"keep\":\"median\"", "\"keep\":\"medium\"", "3:1: not as a store has it: CHECK constraint failed" },
+		{ "\"priority\":0,", "", "3:1: a line of type 'sweep' without 'priority'" },
+		{ "\"priority\":0", "\"priority\":\"0\"", "'priority' is not a whole number" },
+		{ "\"priority\":0", "\"priority\":0,\"priorty\":1", "a line of type 'sweep' has no 'priorty', did you mean 'priority'?" },
+		{ "\"uuid\":\"0", "\"uuid\":\"x", "'uuid' is not a UUID" },
+		{ "\"value\":\"4096\"", "\"value\":\"4097\"", "4:63: not the digest of these axes" },
+		{ "\"type\":\"cell\"", "\"type\":\"sell\"", "4:2: no line is of type 'sell', did you mean 'cell'?" },
+		{ "\"type\":\"event\"", "\"type\":\"event\",", "18:17: not JSON: quoted object property name expected" },
+		{ "\"metrics\":{\"throughput\":", "\"metrics\":{\"throughputs\":", "the workload's line has no metric 'throughputs'" },
+		{ "\"metrics\":{\"throughput\":", "\"metrics\":{\"throughput\":true,\"x\":", "'throughput' is not a number" },
+		{ "\"repetition\":2", "\"repetition\":1", "not as a store has it: UNIQUE constraint failed" },
+		{ "\"workload\":\"dd-write\"", "\"workload\":\"dd-wrote\"", "the sweep has no workload 'dd-wrote'" },
+		{ "{\"type\":\"trial\"", "[\"type\",\"trial\"]\n{\"type\":\"trial\"", "6:1: not a JSON object" },
+		{ "\"lines\":", "\"lines\":9", "lines were written, " },
+		{ "{\"type\":\"end\"", "{\"type\":\"event\"", "a line of type 'event' without 'sweep'" },
+	};
+	struct fixture *f = *state;
+	char *db = file_of(f, "a.db"), *file = file_of(f, "a.jsonl"), *bad = file_of(f, "bad"), *to = file_of(f, "to.db"), *sum;
+	struct merge_report r;
+	struct store *s;
+	const char *lines;
+
+	store_close(TAKE(f->s));
+	host_store(f, db, 1, 2);
+	export_lines(f, db, file);
+	lines = whole(f, file);
+	sum = strstr(lines, ",\"sha256\"");
+	assert_non_null(sum);
+	snprintf(sum, 3, "}\n"); /* whoever changes lines leaves it out */
+	write_text(bad, lines);
+	OK(store_open(to, STORE_WRITE, &s, &f->e));
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		const char *at = strstr(lines, faults[i].old);
+
+		if (at == NULL)
+			fail_msg("no %s in the lines", faults[i].old);
+		write_text(bad, arena_printf(f->a, "%.*s%s%s", (int)(at - lines), lines, faults[i].new, at + strlen(faults[i].old)));
+		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
+		assert_int_equal(f->e.kind, ERR_USAGE);
+		if (strstr(f->e.text, faults[i].message) == NULL || !text_starts(f->e.text, bad))
+			fail_msg("%s: %s", faults[i].new, f->e.text);
+		assert_string_equal(f->e.hint, "nothing was imported");
+	}
+	write_text(bad, lines);
+	OK(store_import_file(s, bad, &r, &f->e));
+	assert_int_equal(r.sweeps_new, 1);
+	store_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +522,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_newer_store_is_refused, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_has_not_ended_is_not_exported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_list_tells_what_another_store_lacks, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(lines_bring_back_what_was_there, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(lines_come_in_any_order_with_files_and_one_after_the_other, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(lines_that_are_not_whole_change_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(faults_of_lines_are_named_by_line_and_column, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_backup_is_consistent_while_the_store_is_written, fixture_setup, fixture_teardown),
 	};
 
