@@ -139,6 +139,12 @@ static int sweep_want(struct daemon *d, struct client *c, const struct sweep *sw
 	return 0;
 }
 
+/* Also one that is 'paused' since its device hangs: its worker is there, and obeys when the device answers. */
+static bool is_at_work(struct daemon *d, const struct sweep *sweep)
+{
+	return sweep->state == SWEEP_RUNNING || (sweep->state == SWEEP_PAUSED && supervisor_hangs(d->supervisor, sweep->id) != NULL);
+}
+
 static int cancel(struct daemon *d, struct client *c, struct json_object *request, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -148,10 +154,10 @@ static int cancel(struct daemon *d, struct client *c, struct json_object *reques
 	if (sweep_to_steer(d, c, request, a, &sweep, e) < 0)
 		return -1;
 	by_whom(c, &sweep, reason, sizeof(reason));
+	if (is_at_work(d, &sweep))
+		return sweep_want(d, c, &sweep, WANT_CANCEL, e);
 	if (sweep.state == SWEEP_QUEUED || sweep.state == SWEEP_PAUSED)
 		return sweep_move(d, c, &sweep, SWEEP_CANCELLED, reason, e);
-	if (sweep.state == SWEEP_RUNNING)
-		return sweep_want(d, c, &sweep, WANT_CANCEL, e);
 	return sweep_is_over(&sweep, e);
 }
 
@@ -164,10 +170,10 @@ static int pause_request(struct daemon *d, struct client *c, struct json_object 
 	if (sweep_to_steer(d, c, request, a, &sweep, e) < 0)
 		return -1;
 	by_whom(c, &sweep, reason, sizeof(reason));
-	if (sweep.state == SWEEP_QUEUED || sweep_awaits_device(&sweep)) /* the latter: then it stays when the device is back */
-		return sweep_move(d, c, &sweep, SWEEP_PAUSED, reason, e);
-	if (sweep.state == SWEEP_RUNNING && sweep.wanted == WANT_NOTHING)
+	if (is_at_work(d, &sweep) && sweep.wanted == WANT_NOTHING)
 		return sweep_want(d, c, &sweep, WANT_PAUSE, e);
+	if (sweep.state == SWEEP_QUEUED || (sweep_awaits_device(&sweep) && !is_at_work(d, &sweep)))
+		return sweep_move(d, c, &sweep, SWEEP_PAUSED, reason, e); /* the latter: it stays when the device is back */
 	if (sweep.state != SWEEP_RUNNING && sweep.state != SWEEP_PAUSED)
 		return sweep_is_over(&sweep, e);
 	reply_state(c, sweep.id, sweep.state);
@@ -187,6 +193,12 @@ static int resume_paused(struct daemon *d, struct client *c, const struct sweep 
 	return sweep_move(d, c, sweep, SWEEP_QUEUED, "", e);
 }
 
+static int device_hangs(struct daemon *d, int64_t sweep_id, struct err *e)
+{
+	err_set_(e, ERR_BUSY, "sweep %" PRId64 ": %s", sweep_id, supervisor_hangs(d->supervisor, sweep_id));
+	return err_hint(e, "when the device answers, all goes on (or is undone, if that was asked for) by itself");
+}
+
 static int resume(struct daemon *d, struct client *c, struct json_object *request, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -194,11 +206,13 @@ static int resume(struct daemon *d, struct client *c, struct json_object *reques
 
 	if (sweep_to_steer(d, c, request, a, &sweep, e) < 0)
 		return -1;
-	if (sweep.state == SWEEP_PAUSED)
-		return resume_paused(d, c, &sweep, e);
-	if (sweep.state == SWEEP_RUNNING && sweep.wanted == WANT_PAUSE)
+	if (is_at_work(d, &sweep) && sweep.wanted == WANT_PAUSE)
 		return sweep_want(d, c, &sweep, WANT_NOTHING, e);
-	if (sweep.state == SWEEP_RUNNING && sweep.wanted != WANT_NOTHING)
+	if (is_at_work(d, &sweep) && sweep.wanted == WANT_NOTHING && sweep.state == SWEEP_PAUSED)
+		return device_hangs(d, sweep.id, e);
+	if (sweep.state == SWEEP_PAUSED && !is_at_work(d, &sweep))
+		return resume_paused(d, c, &sweep, e);
+	if (is_at_work(d, &sweep) && sweep.wanted != WANT_NOTHING)
 		return err_set(e, ERR_BUSY, "sweep %" PRId64 " is being stopped; resume it when that is done", sweep.id);
 	if (sweep.state != SWEEP_RUNNING && sweep.state != SWEEP_QUEUED)
 		return sweep_is_over(&sweep, e);
@@ -271,7 +285,7 @@ static int stop_running(struct daemon *d, struct client *c, int64_t sweep_id, st
 	if (!may_steer(c, &sweep))
 		return err_set(e, ERR_REFUSED, "sweep %" PRId64 " belongs to '%s': only that user and root may stop it", sweep_id,
 		               sweep.submitter);
-	if (sweep.state != SWEEP_RUNNING)
+	if (!is_at_work(d, &sweep))
 		return 0; /* an old journal is being replayed */
 	if (sweep.wanted != WANT_CANCEL && store_sweep_set_wanted(d->store, sweep_id, WANT_STOP, e) < 0)
 		return -1;
@@ -288,7 +302,8 @@ static int stop(struct daemon *d, struct client *c, struct json_object *request,
 	struct stop *stop;
 
 	(void)request;
-	if ((sweep_id != 0 && stop_running(d, c, sweep_id, paused, e) < 0) || stop_waiting(d, c, paused, e) < 0) {
+	if ((sweep_id != 0 && stop_running(d, c, sweep_id, paused, e) < 0) || stop_waiting(d, c, paused, e) < 0 ||
+	    (supervisor_hangs(d->supervisor, sweep_id) != NULL && device_hangs(d, sweep_id, e) < 0)) {
 		json_object_put(paused);
 		return -1;
 	}

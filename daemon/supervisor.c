@@ -37,6 +37,7 @@ struct supervisor {
 	struct process *worker;/* the one that runs, or NULL */
 	int64_t sweep_id;      /* what it is for; 0: none runs */
 	bool is_undo;
+	char hangs[512];       /* why it waits for its device; "" if it does not */
 	char by[160];          /* who wants what is wanted of its sweep; "" after a restart of the daemon */
 	char last_words[512];  /* how the worker said that its sweep ended; the store may not have taken it */
 	struct undo_task *undo;/* owned: sweeps to be undone before anything else, first come first served */
@@ -54,6 +55,11 @@ static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo);
 int64_t supervisor_sweep(const struct supervisor *s)
 {
 	return s->sweep_id;
+}
+
+const char *supervisor_hangs(const struct supervisor *s, int64_t sweep_id)
+{
+	return s->sweep_id == sweep_id && s->hangs[0] != '\0' ? s->hangs : NULL;
 }
 
 /* ---- what is told to others ---- */
@@ -306,6 +312,17 @@ static int ended_settle(struct supervisor *s, int64_t sweep_id, bool is_undo, in
 
 static void retry_settle(uv_timer_t *timer);
 
+/* Once: that nothing need be waited for any more. */
+static bool stopped_tell(struct supervisor *s)
+{
+	supervisor_cb stopped = s->stopped;
+
+	s->stopped = NULL;
+	if (stopped != NULL)
+		stopped(s->daemon, NULL);
+	return stopped != NULL;
+}
+
 static void worker_ended(struct supervisor *s, int64_t sweep_id, bool is_undo, int status)
 {
 	struct err e;
@@ -315,15 +332,12 @@ static void worker_ended(struct supervisor *s, int64_t sweep_id, bool is_undo, i
 		s->unsettled = is_undo ? -sweep_id : sweep_id;
 		s->unsettled_status = status;
 		uv_timer_start(&s->retry, retry_settle, RETRY_MS, 0);
-		if (s->stopped != NULL)
-			s->stopped(s->daemon, NULL); /* the next start finds it as an orphan */
+		stopped_tell(s); /* the next start finds it as an orphan */
 		return;
 	}
 	s->unsettled = 0;
-	if (s->stopped != NULL) {
-		s->stopped(s->daemon, NULL);
+	if (stopped_tell(s))
 		return;
-	}
 	if (is_quiet(s))
 		waiters_call(s);
 	supervisor_go(s);
@@ -341,6 +355,34 @@ static void retry_settle(uv_timer_t *timer)
 
 /* ---- a running worker ---- */
 
+/* The worker has stored it, if the store takes anything. */
+static void device_hangs(struct supervisor *s, const char *why)
+{
+	struct queue_entry *entry = queue_find(&s->daemon->queue, s->sweep_id);
+
+	if (s->hangs[0] != '\0')
+		return;
+	snprintf(s->hangs, sizeof(s->hangs), "%s", why);
+	log_error("sweep %lld: %s", (long long)s->sweep_id, why);
+	notify_status("sweep %lld: %s", (long long)s->sweep_id, why);
+	if (entry != NULL)
+		queue_put_aside(&s->daemon->queue, entry->target);
+	stopped_tell(s); /* it undoes when the device answers; the next daemon waits for that */
+}
+
+static void device_answers(struct supervisor *s)
+{
+	struct queue_entry *entry = queue_find(&s->daemon->queue, s->sweep_id);
+
+	if (s->hangs[0] == '\0')
+		return;
+	s->hangs[0] = '\0';
+	log_notice("sweep %lld: its device answers again", (long long)s->sweep_id);
+	notify_status("%s sweep %lld", s->is_undo ? "undoing" : "running", (long long)s->sweep_id);
+	if (entry != NULL)
+		queue_readmit(&s->daemon->queue, entry->target);
+}
+
 /* "trial 12 dd-write.throughput 180 MB/s": the first word is the kind of the event. */
 static void worker_said(void *data, char *line)
 {
@@ -351,6 +393,10 @@ static void worker_said(void *data, char *line)
 		*rest++ = '\0';
 	if (strcmp(line, "paused") == 0 || strcmp(line, "failed") == 0)
 		snprintf(s->last_words, sizeof(s->last_words), "%s", rest);
+	else if (strcmp(line, "hangs") == 0)
+		device_hangs(s, rest);
+	else if (strcmp(line, "answers") == 0)
+		device_answers(s);
 	if (line[0] != '\0')
 		server_event(s->daemon, line, s->sweep_id, rest);
 }
@@ -362,6 +408,7 @@ static void worker_exited(void *data, int status)
 
 	log_info("sweep %lld: %sworker ended: %s %d", (long long)sweep_id, s->is_undo ? "undo-only " : "",
 	         WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	device_answers(s);
 	s->worker = NULL;
 	s->sweep_id = 0;
 	notify_status("idle");
@@ -445,10 +492,10 @@ void supervisor_stop(struct supervisor *s, supervisor_cb cb)
 {
 	s->stopped = cb;
 	uv_timer_stop(&s->retry);
-	if (s->worker == NULL)
-		cb(s->daemon, NULL);
-	else
+	if (s->worker != NULL)
 		process_end(s->worker);
+	if (s->worker == NULL || s->hangs[0] != '\0')
+		stopped_tell(s);
 }
 
 static int sweep_take_back(struct supervisor *s, int64_t sweep_id, struct err *e)

@@ -8,6 +8,9 @@
  *     │ orphans        ▼
  *     └───────────▶ UNDOING ── 0 ──▶ sweep waits again (or is paused after too many crashes) ──▶ idle, next
  *                      └── cannot put it back ──▶ target put aside, sweep paused ──▶ idle, next
+ *
+ * A worker whose device does not answer waits, whatever it is told: the sweep is 'paused' in the store and its target put
+ * aside until the device answers.  The daemon does not wait with it when it is to end.
  */
 #ifndef IOSWEEP_SUPERVISOR_H
 #define IOSWEEP_SUPERVISOR_H
@@ -50,5 +53,7 @@ void supervisor_stop(struct supervisor *s, supervisor_cb cb);
 void supervisor_close(struct supervisor *s);
 
 int64_t supervisor_sweep(const struct supervisor *s); /* of the worker that runs; 0: none */
+/* Why the worker of this sweep waits for its device, or NULL if it does not. */
+const char *supervisor_hangs(const struct supervisor *s, int64_t sweep_id);
 
 #endif

@@ -49,3 +49,12 @@ void record_hint(struct worker *w, const char *kind, const char *fmt, ...)
 	if (!w->has_batch)
 		hints_send(w);
 }
+
+void record_line(const struct worker *w, const char *kind, const char *text)
+{
+	AUTO_TEXT struct text line = { 0 };
+
+	text_printf(&line, "%s %s\n", kind, text);
+	if (w->line_fd >= 0)
+		send(w->line_fd, line.s, line.n, MSG_DONTWAIT | MSG_NOSIGNAL);
+}

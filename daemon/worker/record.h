@@ -17,4 +17,7 @@ int record_commit(struct worker *w, struct err *e);
 /* Tells the daemon that the store has news: "KIND TEXT".  A hint; lost if nobody reads. */
 void record_hint(struct worker *w, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* The same at once, whatever waits for a commit; from any thread. */
+void record_line(const struct worker *w, const char *kind, const char *text);
+
 #endif

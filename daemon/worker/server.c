@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/worker/hang.h"
 #include "daemon/worker/spawn.h"
 #include "daemon/worker/strays.h"
 #include "daemon/worker/tool.h"
@@ -94,19 +95,24 @@ bool tool_server_is_running(const struct tool_server *server)
 	return !server_wait(server, 0);
 }
 
-int tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_end *ret)
+void tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_end *ret)
 {
 	struct rusage use = { 0 };
-	int status = 0, rc = 0;
+	int status = 0;
 
 	*ret = (struct tool_end){ .exit_status = -1 };
 	strays_spare_no_more(server->at.pid);
 	kill(server->at.pid, server->stop_signal);
 	if (!server_wait(server, grace_ns)) {
 		kill(-server->at.pid, SIGKILL);
-		rc = server_wait(server, STRAYS_WAIT_NS) ? 0 : -1;
+		if (!server_wait(server, HANG_AFTER_NS)) {
+			hang_begin(server->at.pid, "a server of the workload");
+			while (!server_wait(server, HANG_AFTER_NS))
+				continue;
+			hang_end();
+		}
 	}
-	if (rc == 0 && wait4(server->at.pid, &status, 0, &use) == server->at.pid) {
+	if (wait4(server->at.pid, &status, 0, &use) == server->at.pid) {
 		ret->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 		ret->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 		ret->elapsed_ns = clock_ns() - server->at.started_ns;
@@ -116,5 +122,4 @@ int tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_e
 	output_read(server->out_fd, server->keep, &ret->out, &ret->out_bytes);
 	output_read(server->err_fd, server->keep, &ret->err, &ret->err_bytes);
 	server_free(server);
-	return rc;
 }

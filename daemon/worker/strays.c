@@ -18,11 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/worker/hang.h"
 #include "schema/base/mem.h"
 #include "schema/base/text.h"
 
 #define SPARED_MAX 16
 #define CHECK_NS 20000000 /* between two looks at those that are being killed; a child's end comes earlier as a signal */
+#define HANG_CHECK_NS 500000000
 
 static struct {
 	struct {
@@ -147,9 +149,9 @@ static size_t processes_kill(const struct processes *all, struct process *last)
 	return n;
 }
 
-static void child_wait(void)
+static void child_wait(long limit_ns)
 {
-	struct timespec limit = { 0, CHECK_NS };
+	struct timespec limit = { 0, limit_ns };
 	sigset_t child;
 
 	sigemptyset(&child);
@@ -177,24 +179,26 @@ int strays_end(struct err *e)
 	int64_t deadline_ns;
 	struct processes all = { 0 };
 	struct process last = { 0 };
+	bool hangs = false;
 	int rc = 0;
 
 	if (getpid() != 1)
 		return 0;
 	if (is_childless())
 		return 0;
-	deadline_ns = clock_ns() + STRAYS_WAIT_NS;
+	deadline_ns = clock_ns() + HANG_AFTER_NS;
 	for (;;) {
 		rc = processes_read(&all, e);
 		if (rc < 0 || processes_kill(&all, &last) == 0)
 			break;
-		if (clock_ns() > deadline_ns) {
-			err_set(e, ERR_DEVICE_LOST, "process %d ('%s') does not end, not even killed", (int)last.pid, last.name);
-			rc = err_hint(e, "it probably waits for a device that does not answer");
-			break;
+		if (!hangs && clock_ns() > deadline_ns) {
+			hang_begin(last.pid, last.name);
+			hangs = true;
 		}
-		child_wait();
+		child_wait(hangs ? HANG_CHECK_NS : CHECK_NS);
 	}
+	if (hangs)
+		hang_end();
 	free(all.at);
 	return rc;
 }

@@ -17,10 +17,8 @@
 void strays_spare(pid_t pid, bool is_hidden);
 void strays_spare_no_more(pid_t pid);
 
-/* Kills every other process of the namespace and waits until they are gone.  ERR_DEVICE_LOST, naming one, if a
- * process does not end within STRAYS_WAIT_NS (it waits for a device).  Nothing to find costs one system call.  Does
- * nothing outside of a PID namespace of the worker's own. */
-#define STRAYS_WAIT_NS (30 * INT64_C(1000000000))
+/* Kills every other process of the namespace and waits until they are gone, also for one that waits for a device
+ * (hang.h).  Nothing to find costs one system call.  Does nothing outside of a PID namespace of the worker's own. */
 int strays_end(struct err *e);
 
 /* Reaps orphans that have ended while tools run; is_ours tells the children that somebody else waits for. */

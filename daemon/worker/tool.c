@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "daemon/worker/fault.h"
+#include "daemon/worker/hang.h"
 #include "daemon/worker/spawn.h"
 #include "daemon/worker/strays.h"
 #include "daemon/worker/stream.h"
@@ -34,7 +35,7 @@ enum run_phase {
 	RUN_TO_THE_END,
 	RUN_AFTER_TERM, /* TERM was sent; KILL follows */
 	RUN_AFTER_KILL, /* KILL was sent; there is nothing left to do but wait */
-	RUN_GIVEN_UP
+	RUN_HANGS       /* for a device that does not answer: as long as it takes */
 };
 
 struct run {
@@ -93,6 +94,15 @@ static void run_signal(struct run *r, int signal)
 			kill(-r->at[i].at.pid, signal); /* its process group: it leads one */
 }
 
+static void run_hangs(const struct run *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->at[i].at.pid > 0) {
+			hang_begin(r->at[i].at.pid, r->tools[i].argv[0]);
+			return;
+		}
+}
+
 static void run_advance(struct run *r, enum err_kind why)
 {
 	int64_t kill_after_ns = r->env->kill_after_ns > 0 ? r->env->kill_after_ns : KILL_AFTER_NS;
@@ -109,11 +119,13 @@ static void run_advance(struct run *r, enum err_kind why)
 	case RUN_AFTER_TERM:
 		run_signal(r, SIGKILL);
 		r->phase = RUN_AFTER_KILL;
-		r->deadline_ns = clock_ns() + STRAYS_WAIT_NS;
+		r->deadline_ns = clock_ns() + HANG_AFTER_NS;
 		break;
 	case RUN_AFTER_KILL:
-	case RUN_GIVEN_UP:
-		r->phase = RUN_GIVEN_UP;
+	case RUN_HANGS:
+		r->phase = RUN_HANGS;
+		r->deadline_ns = INT64_MAX;
+		run_hangs(r);
 		break;
 	}
 }
@@ -270,13 +282,6 @@ static int run_verdict(const struct run *r, struct err *e)
 	const char *name = r->tools[0].argv[0];
 	char buf[SIZE_TEXT];
 
-	if (r->phase == RUN_GIVEN_UP) {
-		for (size_t i = 0; i < r->n; i++)
-			if (r->at[i].at.pid > 0)
-				err_set(e, ERR_DEVICE_LOST, "'%s' (process %d) does not end, not even killed", name,
-				        (int)r->at[i].at.pid);
-		return err_hint(e, "it probably waits for a device that does not answer");
-	}
 	if (r->why == ERR_CANCELLED)
 		return err_set(e, ERR_CANCELLED, "'%s' was ended: asked to stop", name);
 	if (r->why == ERR_TIMEOUT)
@@ -291,6 +296,7 @@ int tools_run(const struct tool_env *env, const struct tool_identity *as, const 
 	struct run r;
 	int rc = 0;
 
+	hang_disarm();
 	tools = fault_tools(tools, n);
 	run_init(&r, env, tools, n, ret);
 	for (size_t i = 0; i < n && rc == 0; i++)
@@ -301,13 +307,15 @@ int tools_run(const struct tool_env *env, const struct tool_identity *as, const 
 	} else {
 		fault_during();
 	}
-	while (r.n_alive > 0 && r.phase != RUN_GIVEN_UP)
+	while (r.n_alive > 0)
 		if (!run_turn(&r))
 			break;
 	if (rc == 0)
 		rc = run_verdict(&r, e);
-	if (r.phase != RUN_GIVEN_UP && strays_end(rc == 0 ? e : NULL) < 0)
+	if (strays_end(rc == 0 ? e : NULL) < 0)
 		rc = -1;
+	hang_end();
+	hang_arm();
 	run_done(&r);
 	return rc;
 }

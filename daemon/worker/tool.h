@@ -63,8 +63,8 @@ void tool_end_done(struct tool_end *end);
 void tool_end_describe(const struct tool_end *end, const char *name, struct text *ret);
 
 /* Runs n programs at once (copies) and waits for all of them.  ret: n ends, valid also on failure as far as it got.
- * A program that exits with an error status is not a failure here: look at the end.  Fails with ERR_TIMEOUT,
- * ERR_CANCELLED, ERR_DEVICE_LOST (a program that cannot even be killed: it waits for a device),
+ * A program that exits with an error status is not a failure here: look at the end.  One that cannot even be killed, since
+ * it waits for a device, is waited for as long as that takes (hang.h).  Fails with ERR_TIMEOUT, ERR_CANCELLED,
  * ERR_INFEASIBLE (program not found: "needs 'iozone', which is not installed"), ERR_SYSTEM.  After it returns none of
  * the programs nor their descendants run (strays.h). */
 int tools_run(const struct tool_env *env, const struct tool_identity *as, const struct tool *tools, size_t n,
@@ -81,6 +81,6 @@ int tool_server_start(const struct tool_env *env, const struct tool_identity *as
                       struct tool_server **ret, struct err *e);
 /* False once it has ended by itself; tool_server_stop tells how. */
 bool tool_server_is_running(const struct tool_server *server);
-int tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_end *ret);
+void tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_end *ret);
 
 #endif

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "daemon/worker/confine.h"
+#include "daemon/worker/hang.h"
 #include "daemon/worker/helper.h"
 #include "daemon/worker/namespace.h"
 #include "daemon/worker/record.h"
@@ -397,6 +398,7 @@ static int worker_run(struct worker *w)
 	}
 	worker_undo(w, &r, &end);
 	runner_times_clear(&r);
+	hang_disarm();
 	if (worker_record_end(w, &end, &e) < 0)
 		log_err(LOG_LEVEL_ERROR, &e, "the end of the sweep cannot be recorded");
 	record_hint(w, end.event, "%s", end.reason);
@@ -408,10 +410,13 @@ static int worker_run(struct worker *w)
 static int worker_undo_only(struct worker *w)
 {
 	struct err e = { 0 };
+	int rc;
 
 	w->tools.cancel_fd = -1;
 	plan_load(w, NULL); /* says whether a filesystem is to be kept; the rest goes without it */
-	if (store_trials_interrupt(w->store, w->sweep_id, "the worker died", &e) < 0 || undo_replay(w, &e) < 0) {
+	rc = store_trials_interrupt(w->store, w->sweep_id, "the worker died", &e) < 0 ? -1 : undo_replay(w, &e);
+	hang_disarm();
+	if (rc < 0) {
 		log_err(LOG_LEVEL_ERROR, &e, "undo");
 		store_event(w->store, w->sweep_id, "failed", NULL, "not everything could be put back: %s", e.text);
 		return is_store_trouble(&e) ? 1 : WORKER_UNDO_FAILED;
@@ -430,7 +435,7 @@ int worker_main(const char *config_file, int64_t sweep_id, bool undo_only)
 
 	snprintf(who, sizeof(who), "worker[%lld]", (long long)sweep_id);
 	log_init(who, LOG_LEVEL_INFO);
-	if (worker_isolate(&w, &e) < 0 || worker_open(&w, &e) < 0) {
+	if (worker_isolate(&w, &e) < 0 || worker_open(&w, &e) < 0 || hang_watch(&w, &e) < 0) {
 		log_err(LOG_LEVEL_ERROR, &e, "start");
 		worker_close(&w);
 		return WORKER_FAILED;

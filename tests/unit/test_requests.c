@@ -26,6 +26,7 @@ struct client {
 static struct client client;
 static struct {
 	int64_t running;   /* sweep of the worker that runs */
+	const char *hangs; /* why its device hangs, or NULL */
 	int64_t told;      /* of the last supervisor_tell */
 	enum wanted wanted;
 	char by[64];
@@ -87,6 +88,12 @@ int64_t supervisor_sweep(const struct supervisor *s)
 {
 	(void)s;
 	return noted.running;
+}
+
+const char *supervisor_hangs(const struct supervisor *s, int64_t sweep_id)
+{
+	(void)s;
+	return sweep_id == noted.running ? noted.hangs : NULL;
 }
 
 void supervisor_go(struct supervisor *s)
@@ -244,6 +251,47 @@ static void a_running_sweep_is_told_and_changes_later(void **state)
 	assert_int_equal(noted.wanted, WANT_CANCEL);
 	assert_string_equal(noted.by, "by ann");
 	assert_non_null(strstr(ask(d, 1000, "{\"version\":1,\"request\":\"resume\",\"sweep\":1}"), "\"kind\":\"busy\""));
+	end();
+}
+
+static void a_sweep_whose_device_hangs_is_told_although_it_is_paused(void **state)
+{
+	struct fixture *f = *state;
+	struct daemon *d = start(f);
+	const char *reply;
+
+	run(f, d);
+	OK(store_sweep_set_state(f->s, f->sweep, SWEEP_PAUSED, REASON_HANGS "x", &f->e));
+	noted.hangs = "'/dev/x' does not answer";
+	reply = ask(d, 1000, "{\"version\":1,\"request\":\"resume\",\"sweep\":1}");
+	assert_non_null(strstr(reply, "sweep 1: '/dev/x' does not answer"));
+	ask(d, 1000, "{\"version\":1,\"request\":\"pause\",\"sweep\":1}");
+	assert_string_equal(state_of(f, 1), "paused:pause:device hangs: x");
+	assert_non_null(strstr(ask(d, 0, "{\"version\":1,\"request\":\"stop\"}"), "does not answer"));
+	assert_int_equal(noted.wanted, WANT_STOP);
+	ask(d, 1000, "{\"version\":1,\"request\":\"cancel\",\"sweep\":1}");
+	assert_string_equal(state_of(f, 1), "paused:cancel:device hangs: x");
+	assert_int_equal(noted.wanted, WANT_CANCEL);
+	end();
+}
+
+static void a_sweep_that_lost_its_device_is_held_or_queued_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct daemon *d = start(f);
+
+	OK(store_sweep_set_state(f->s, f->sweep, SWEEP_PAUSED, REASON_LOST "x", &f->e));
+	queue_hold(queue_find(&d->queue, f->sweep), true);
+	ask(d, 1000, "{\"version\":1,\"request\":\"pause\",\"sweep\":1}");
+	assert_string_equal(state_of(f, 1), "paused::by ann");
+	assert_false(queue_find(&d->queue, f->sweep)->awaits_device);
+	OK(store_sweep_set_state(f->s, f->sweep, SWEEP_PAUSED, REASON_LOST "x", &f->e));
+	queue_hold(queue_find(&d->queue, f->sweep), true);
+	assert_string_equal(ask(d, 0, "{\"version\":1,\"request\":\"stop\"}"), "");
+	noted.quiet(d, noted.quiet_data);
+	assert_non_null(strstr(text_str(&client.reply), "\"paused\":[1]"));
+	assert_string_equal(state_of(f, 1), "paused::by root");
+	assert_false(queue_find(&d->queue, f->sweep)->awaits_device);
 	end();
 }
 
@@ -437,6 +485,8 @@ int main(void)
 		ROW(what_is_no_request_is_dropped),
 		ROW(a_waiting_sweep_is_cancelled_at_once),
 		ROW(a_running_sweep_is_told_and_changes_later),
+		ROW(a_sweep_whose_device_hangs_is_told_although_it_is_paused),
+		ROW(a_sweep_that_lost_its_device_is_held_or_queued_at_once),
 		ROW(a_paused_sweep_waits_again_after_resume),
 		ROW(a_sweep_resumed_while_its_worker_still_ends_stays_resumed),
 		ROW(a_sweep_on_a_target_put_aside_is_not_resumed),

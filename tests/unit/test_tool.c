@@ -513,7 +513,8 @@ static int run_beside_server(void)
 	left = processes_left();
 	if (left != 2) /* the server and its child; the stray is gone */
 		return 110 + left;
-	if (tool_server_stop(server, 2000 * MS, &server_end) < 0)
+	tool_server_stop(server, 2000 * MS, &server_end);
+	if (server_end.exit_status < 0 && server_end.exit_signal == 0)
 		return 103;
 	if (server_end.exit_status != 7 || strcmp(text_str(&server_end.out), "up\nbye\n") != 0)
 		return 104;

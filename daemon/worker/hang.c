@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Telling that something hangs; see hang.h.
+ *
+ * The worker cannot tell of itself, so a second thread does: it sleeps in a read of a timer that the worker sets before
+ * and clears after what may block.  That costs the worker one system call each, and nothing while a program runs.
+ */
+#include "daemon/worker/hang.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "daemon/worker/record.h"
+#include "daemon/worker/sysroot.h"
+
+#define WATCH_STACK_BYTES ((size_t)256 << 10)
+#define LOOK_NS (5 * INT64_C(1000000000)) /* between two looks, in which a process that does not hang gets somewhere */
+
+static struct {
+	struct worker *w;       /* NULL: no watch */
+	int timer_fd;
+	pthread_mutex_t lock;   /* of what follows */
+	bool is_armed;
+	bool is_hanging;        /* the store and the daemon were told */
+	bool is_paused;         /* the store's state was 'running' and is 'paused' for it */
+} hang = { .timer_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- who hangs ---- */
+
+/* Through the host's /proc a pidfd shows the number that people there know: fdinfo, "Pid:" in proc(5). */
+static pid_t host_pid(pid_t pid)
+{
+	AUTO_CLOSE int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	AUTO_TEXT struct text info = { 0 };
+	char path[48];
+	const char *line;
+
+	if (pidfd < 0 || file_read(hang.w->host_proc_fd, path_format(path, sizeof(path), "self/fdinfo/%d", pidfd), 1024, &info, NULL) < 0)
+		return pid;
+	line = strstr(text_str(&info), "Pid:");
+	return line == NULL ? pid : (pid_t)strtol(line + 4, NULL, 10);
+}
+
+/* ---- telling ---- */
+
+/* The state is that of a sweep that runs; one whose leftovers are undone has another, which stays. */
+static int pause_store(struct store *s, int64_t sweep_id, const char *reason, bool *ret_is_paused, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct sweep sweep;
+
+	if (store_sweep_get(s, sweep_id, a, &sweep, e) < 0)
+		return -1;
+	if (sweep.state == SWEEP_RUNNING && store_sweep_set_state(s, sweep_id, SWEEP_PAUSED, reason, e) < 0)
+		return -1;
+	*ret_is_paused = sweep.state == SWEEP_RUNNING;
+	return store_event(s, sweep_id, "hangs", e, "%s", reason + strlen(REASON_HANGS));
+}
+
+/* s: of the calling thread.  What cannot be stored is told the daemon all the same. */
+static void tell(struct store *s, pid_t pid, const char *name, bool is_killed)
+{
+	const char *base = strrchr(name, '/') != NULL ? strrchr(name, '/') + 1 : name;
+	char reason[600];
+
+	snprintf(reason, sizeof(reason), REASON_HANGS "%.300s does not answer: process %d ('%.60s') %s",
+	         hang.w->claimed.name[0] != '\0' ? hang.w->claimed.name : hang.w->sweep.target, (int)host_pid(pid), base,
+	         is_killed ? "does not end, not even killed" : "waits in the kernel");
+	pthread_mutex_lock(&hang.lock);
+	if (!hang.is_hanging && (is_killed || hang.is_armed)) {
+		hang.is_hanging = true;
+		record_line(hang.w, "hangs", reason + strlen(REASON_HANGS));
+		if (s != NULL)
+			pause_store(s, hang.w->sweep_id, reason, &hang.is_paused, NULL);
+	}
+	pthread_mutex_unlock(&hang.lock);
+}
+
+void hang_begin(pid_t pid, const char *name)
+{
+	if (hang.w == NULL)
+		return;
+	record_commit(hang.w, NULL);
+	tell(hang.w->store, pid, name, true);
+}
+
+static void answer_tell(void)
+{
+	struct worker *w = hang.w;
+
+	if (!hang.is_hanging)
+		return;
+	if (hang.is_paused)
+		store_sweep_set_state(w->store, w->sweep_id, SWEEP_RUNNING, "", NULL);
+	store_event(w->store, w->sweep_id, "answers", NULL, "what hung goes on");
+	record_line(w, "answers", "what hung goes on");
+	hang.is_hanging = hang.is_paused = false;
+}
+
+void hang_end(void)
+{
+	if (hang.w == NULL)
+		return;
+	pthread_mutex_lock(&hang.lock);
+	answer_tell();
+	pthread_mutex_unlock(&hang.lock);
+}
+
+/* ---- the worker itself ---- */
+
+static void timer_set(int64_t after_ns)
+{
+	struct itimerspec at = { .it_value = { after_ns / 1000000000, after_ns % 1000000000 } };
+
+	timerfd_settime(hang.timer_fd, 0, &at, NULL);
+}
+
+void hang_arm(void)
+{
+	if (hang.w == NULL)
+		return;
+	pthread_mutex_lock(&hang.lock);
+	hang.is_armed = true;
+	timer_set(HANG_AFTER_NS);
+	pthread_mutex_unlock(&hang.lock);
+}
+
+/* If the other thread is just telling, this waits until it has told. */
+void hang_disarm(void)
+{
+	if (hang.w == NULL)
+		return;
+	pthread_mutex_lock(&hang.lock);
+	hang.is_armed = false;
+	timer_set(0);
+	answer_tell();
+	pthread_mutex_unlock(&hang.lock);
+}
+
+static void look_again(void)
+{
+	pthread_mutex_lock(&hang.lock);
+	if (hang.is_armed)
+		timer_set(LOOK_NS);
+	pthread_mutex_unlock(&hang.lock);
+}
+
+/* State and number of sleeps so far of the first thread: /proc/PID/status in proc(5). */
+static bool status_read(bool *ret_is_blocked, long *ret_sleeps)
+{
+	AUTO_TEXT struct text status = { 0 };
+	const char *state, *sleeps;
+
+	if (file_read(AT_FDCWD, "/proc/self/status", 8192, &status, NULL) < 0)
+		return false;
+	state = strstr(text_str(&status), "State:\t");
+	sleeps = strstr(text_str(&status), "\nvoluntary_ctxt_switches:\t");
+	if (state == NULL || sleeps == NULL)
+		return false;
+	*ret_is_blocked = state[7] == 'D';
+	*ret_sleeps = strtol(sleeps + strlen("\nvoluntary_ctxt_switches:\t"), NULL, 10);
+	return true;
+}
+
+static bool timer_wait(void)
+{
+	uint64_t n;
+
+	while (read(hang.timer_fd, &n, sizeof(n)) != sizeof(n))
+		if (errno != EINTR)
+			return false;
+	return true;
+}
+
+/* A connection of this thread's own: the worker's is in use, perhaps by what hangs. */
+static void self_tell(void)
+{
+	AUTO_FREE char *path = xasprintf("%s/iosweep.db", hang.w->config->state);
+	struct store *s = NULL;
+
+	store_open(path, STORE_WRITE, &s, NULL);
+	tell(s, getpid(), "iosweepd --worker", false);
+	store_close(s);
+}
+
+static void *watch(void *arg)
+{
+	long before = -1, sleeps = 0;
+
+	while (timer_wait()) {
+		bool is_blocked = false;
+
+		if (!status_read(&is_blocked, &sleeps))
+			break;
+		if (is_blocked && sleeps == before) {
+			self_tell(); /* the timer stays off until the worker arms it again */
+			before = -1;
+			continue;
+		}
+		before = is_blocked ? sleeps : -1;
+		look_again();
+	}
+	return arg;
+}
+
+int hang_watch(struct worker *w, struct err *e)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int errnum;
+
+	hang.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (hang.timer_fd < 0)
+		return err_sys(e, errno, "make the watch's timer");
+	hang.w = w;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, WATCH_STACK_BYTES);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	errnum = pthread_create(&thread, &attr, watch, NULL);
+	pthread_attr_destroy(&attr);
+	if (errnum != 0)
+		return err_sys(e, errnum, "start the watch");
+	hang_arm();
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A process that not even SIGKILL ends, or this worker itself in a system call that does not return: it waits for a device
+ * that does not answer (state D of proc(5)).  Nothing can be done but wait; so that is told: the sweep is 'paused' in the
+ * store with a reason that names the target and the process, and the daemon puts the target aside.  When the wait is over
+ * the sweep is 'running' again, and goes on from there as after any other time-out.
+ *
+ *   arm ─── 30 s without disarm, and no progress ──▶ HANGING ──▶ disarm
+ *   tools: killed, and HANG_AFTER_NS later still there ──▶ HANGING ──▶ it has ended
+ */
+#ifndef IOSWEEP_HANG_H
+#define IOSWEEP_HANG_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "schema/base/err.h"
+
+struct worker;
+
+#define HANG_AFTER_NS (30 * INT64_C(1000000000)) /* after SIGKILL: a last fsync may take its time */
+
+/* Begins the watch over this process, once in its life, when its store is open.  Without it the calls below do nothing
+ * (tests, roles other than the worker). */
+int hang_watch(struct worker *w, struct err *e);
+
+/* The worker is about to do what may block without end, or waits in poll(2) for a program: it is watched from the first
+ * until the second. */
+void hang_arm(void);
+void hang_disarm(void);
+
+/* A killed process does not end; safe to repeat.  hang_end: it has ended. */
+void hang_begin(pid_t pid, const char *name);
+void hang_end(void);
+
+#endif

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# A device that hangs: what waits for it is in state D and cannot be ended, not even killed.  tests/lab/faultdisk.bash.
+
+load helpers
+load faultdisk
+
+@test "a device that hangs: the daemon answers, the trial is given up, and all goes on when the device does" {
+	disk_up
+	daemon_start
+	disk_plan 'timeout: 8s' >"$PLAN"
+	iosweep submit "$PLAN"
+	wait_for 30 trial_runs
+	kill -STOP "$NBDKIT"
+	local hung=$SECONDS
+	answers_at_once
+	wait_for 10 dd_is_stuck
+	sleep $((12 - SECONDS + hung)) # the deadline passes, and a SIGKILL does not end what waits for the disk
+	answers_at_once
+	dd_is_stuck
+	kill -CONT "$NBDKIT"
+	wait_for 120 is_over
+	dump
+	grep -q "did not end within 8.0s" <<<"$(trial_reason failed)"
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok' AND cell_id = (SELECT max(id) FROM cell)")" = 2 ]
+	as_before
+	[ "$(query "SELECT count(*) FROM undo WHERE state <> 'done'")" = 0 ]
+}
+
+hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
+
+@test "a device that hangs for long is put aside, by its name and the process that waits, and goes on by itself when it answers" {
+	disk_up
+	daemon_start
+	disk_plan 'timeout: 2s' >"$PLAN"
+	timeout 120 iosweep submit "$PLAN" --wait >"$HOME_DIR/out" 2>"$HOME_DIR/err" 3>&- &
+	local waiter=$! status=0 pid
+	wait_for 30 trial_runs
+	kill -STOP "$NBDKIT"
+	wait_for 20 dd_is_stuck
+	pid=$(ps -C dd -o pid=,args= | awk '/count=20 oflag=dsync/ { print $1 }')
+	wait_for 60 hangs
+	sweep_reason
+	state_is paused
+	grep -q "device 'disk' ($LOOP) does not answer: process $pid ('dd') does not end, not even killed" <<<"$(sweep_reason)"
+	wait $waiter || status=$? # who waits is told
+	[ "$status" -eq 1 ]
+	grep -q "is paused: device hangs: .*process $pid" "$HOME_DIR/err"
+	answers_at_once
+	run timeout 5 iosweep resume last
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -q 'when the device answers' <<<"$output"
+	iosweep submit "$PLAN" >/dev/null 2>&1 3>&- & # the guard's look at it has a deadline, too
+	answers_at_once
+	kill -CONT "$NBDKIT"
+	wait_for 60 state_of_first_is running failed 'done'
+	wait_for 120 state_of_first_is failed
+	dump
+	grep -q "did not end within 2.0s" <<<"$(trial_reason failed)"
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok' AND cell_id IN (SELECT id FROM cell WHERE sweep_id = 1)")" = 3 ]
+	[ "$(query "SELECT group_concat(kind) FROM event WHERE kind IN ('hangs', 'answers') AND sweep_id = 1")" = 'hangs,answers' ]
+	iosweep cancel last || true
+	wait_for 30 as_before
+}
+
+state_of_first_is() { case " $* " in *" $(sweep_state 1) "*) ;; *) return 1 ;; esac; }
+
+@test "a daemon that is to end does not wait for a device that hangs, and the next one goes on when it answers" {
+	disk_up
+	daemon_start
+	disk_plan 'timeout: 2s' >"$PLAN"
+	iosweep submit "$PLAN"
+	wait_for 30 trial_runs
+	kill -STOP "$NBDKIT"
+	wait_for 60 hangs
+	local began=$SECONDS
+	daemon_stop
+	[ $((SECONDS - began)) -le 5 ]
+	pgrep -f -- "--config $CONFIG --worker 1" # it waits, and nothing else does its work meanwhile
+	daemon_start
+	answers_at_once
+	sleep 1
+	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" -gt 0 ]
+	kill -CONT "$NBDKIT"
+	wait_for 120 state_of_first_is failed 'done'
+	dump
+	[ "$(query "SELECT count(DISTINCT cell_id || ' ' || repetition) FROM trial WHERE state = 'ok'")" = 4 ]
+	as_before
+	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
+}
+
+@test "a worker that itself waits for a device that hangs is told of, too, and obeys when the device answers" {
+	disk_up
+	daemon_start
+	disk_plan 'timeout: 600s' | sed "s|run: .*|run: [[bash, -c, 'dd if=/dev/zero of=f bs=1M count=8; sleep 2']]|; s/warm: yes/warm: no/" >"$PLAN"
+	iosweep submit "$PLAN"
+	wait_for 30 trial_runs
+	sleep 1 # what dd wrote is in the page cache; the next trial begins with a syncfs
+	kill -STOP "$NBDKIT"
+	wait_for 90 hangs
+	sweep_reason
+	grep -q "device 'disk' ($LOOP) does not answer: process [0-9]* ('iosweepd --worker') waits in the kernel" <<<"$(sweep_reason)"
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 1 ]
+	iosweep cancel last
+	run timeout 5 iosweep stop --now
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -q "does not answer" <<<"$output"
+	kill -CONT "$NBDKIT"
+	wait_for 60 state_of_first_is cancelled
+	wait_for 10 as_before
+}
