@@ -173,6 +173,9 @@ int csv_rows(const struct source *s, const struct capture *c, struct row *row, r
 int grid_rows(const struct source *s, const struct capture *c, struct output_cache *cache, struct row *row, row_cb cb,
               void *arg, struct err *e);
 
+/* What a search fills in; pcre2_match_data_free.  Its memory is malloc's: a compiled pattern's own is an arena's, where each
+ * search would leave some kilobytes for as long as the definition lives. */
+pcre2_match_data *pattern_match_data(const pcre2_code *re);
 /* One search with limits on steps and depth, so that a catastrophic pattern ends: 1 found, 0 not, -1 ERR_TOOL. */
 int pattern_search(const pcre2_code *re, const char *s, size_t n, size_t from, pcre2_match_data *ret, struct err *e);
 /* 1 or 0: does it occur at all. */

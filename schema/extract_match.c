@@ -72,6 +72,18 @@ static pcre2_match_context *limits(void)
 	return context;
 }
 
+pcre2_match_data *pattern_match_data(const pcre2_code *re)
+{
+	uint32_t n_groups = 0;
+	pcre2_match_data *data;
+
+	pcre2_pattern_info(re, PCRE2_INFO_CAPTURECOUNT, &n_groups);
+	data = pcre2_match_data_create(n_groups + 1, NULL);
+	if (data == NULL)
+		abort();
+	return data;
+}
+
 int pattern_search(const pcre2_code *re, const char *s, size_t n, size_t from, pcre2_match_data *ret, struct err *e)
 {
 	int rc = pcre2_match(re, (PCRE2_SPTR)s, n, from, 0, ret, limits());
@@ -87,12 +99,9 @@ int pattern_search(const pcre2_code *re, const char *s, size_t n, size_t from, p
 
 int pattern_occurs(const pcre2_code *re, const char *s, size_t n, struct err *e)
 {
-	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-	int found;
+	pcre2_match_data *data = pattern_match_data(re);
+	int found = pattern_search(re, s, n, 0, data, e);
 
-	if (data == NULL)
-		abort();
-	found = pattern_search(re, s, n, 0, data, e);
 	pcre2_match_data_free(data);
 	return found;
 }
@@ -119,13 +128,11 @@ static int match_get(const struct row *row, const char *name, struct field *ret)
 
 int match_rows(const struct source *s, const struct capture *c, struct row *row, row_cb cb, void *arg, struct err *e)
 {
-	pcre2_match_data *data = pcre2_match_data_create_from_pattern(s->re, NULL);
+	pcre2_match_data *data = pattern_match_data(s->re);
 	struct match m = { .data = data, .re = s->re, .s = c->data };
 	size_t from = 0;
 	int rc = 0;
 
-	if (data == NULL)
-		abort();
 	// cppcheck-suppress autoVariables ; for the callbacks below, and no longer
 	row->data = &m;
 	row->get = match_get;

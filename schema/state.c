@@ -54,9 +54,7 @@ int state_find(struct state_reader *r, const char *pattern, const char *s, size_
 
 	if (pattern_compile(r->arena, pattern, &re, e) < 0)
 		return -1;
-	data = pcre2_match_data_create_from_pattern(re, NULL);
-	if (data == NULL)
-		abort();
+	data = pattern_match_data(re);
 	found = pattern_search(re, s, n, *at, data, e);
 	groups = pcre2_get_ovector_pointer(data);
 	for (uint32_t i = 0; found > 0 && i < STATE_GROUPS; i++) {

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "schema/definition.h"
 #include "schema/extract.h"
 #include "schema/json_read.h"
 
@@ -346,6 +347,26 @@ static void streams_and_copies(void **state)
 	has(&o, "before", "", 100);
 }
 
+/* A definition is read once and used for every trial of a night. */
+static void searching_leaves_nothing_in_the_definition(void **state)
+{
+	const char *s = "aaaa aaab aaac aaad";
+	pcre2_match_data *data;
+	const pcre2_code *re;
+	size_t before;
+
+	(void)state;
+	assert_int_equal(pattern_compile(arena, "(?<x>a+)b(?<y>.*)", &re, NULL), 0);
+	before = arena_used(arena);
+	for (int i = 0; i < 100; i++) {
+		data = pattern_match_data(re);
+		assert_int_equal(pattern_search(re, s, strlen(s), 0, data, NULL), 1);
+		assert_int_equal(pcre2_get_ovector_count(data), 3);
+		pcre2_match_data_free(data);
+	}
+	assert_int_equal(arena_used(arena), before);
+}
+
 /* (a+)+$ on 40 letters would take 2^40 steps. */
 static void a_catastrophic_pattern_ends_at_the_limit(void **state)
 {
@@ -402,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rules_decide, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_exit_status_fails_whatever_was_printed, setup, teardown),
 		cmocka_unit_test_setup_teardown(streams_and_copies, setup, teardown),
+		cmocka_unit_test_setup_teardown(searching_leaves_nothing_in_the_definition, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_catastrophic_pattern_ends_at_the_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(output_may_hold_anything, setup, teardown),
 		cmocka_unit_test_setup_teardown(brackets_without_end_cost_little, setup, teardown),
