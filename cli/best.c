@@ -24,7 +24,6 @@ static int result_compare(const void *a, const void *b, void *order)
 
 static void ranking_judge(const struct dataset *d, struct ranking *r)
 {
-	AUTO_FREE struct contender *c = xcalloc(r->n, sizeof(*c));
 	AUTO_FREE struct spread *spread = xcalloc(r->n, sizeof(*spread));
 	const struct dataset_series *v = &d->series[r->series];
 	struct direction order = { d, v->better };
@@ -32,13 +31,11 @@ static void ranking_judge(const struct dataset *d, struct ranking *r)
 	if (r->n > 0)
 		qsort_r(r->at, r->n, sizeof(*r->at), result_compare, &order);
 	for (size_t i = 0; i < r->n; i++) {
-		c[i] = (struct contender){ r->at[i]->value, r->at[i]->n, v->keep };
 		spread[i] = (struct spread){ r->at[i]->value, r->at[i]->min, r->at[i]->max, r->at[i]->n };
 		r->n_best += r->at[i]->value == r->at[0]->value;
 	}
-	r->noise = noise_pool(spread, r->n, true);
 	r->tied = xcalloc(r->n, sizeof(*r->tied));
-	ties_find(c, r->n, v->better, &r->noise, r->tied);
+	r->noise = ties_judge(spread, r->n, v->keep, v->better, r->tied);
 	for (size_t i = 0; i < r->n; i++)
 		r->n_tied += r->tied[i];
 }
@@ -167,6 +164,7 @@ static void ranking_head(const struct dataset *d, const struct ranking *r, FILE 
 {
 	const struct dataset_series *v = &d->series[r->series];
 	AUTO_TEXT struct text t = { 0 }, left = { 0 };
+	char count[COUNT_TEXT];
 
 	text_printf(&t, "%s on %s, %s is better: ", v->name, r->host, better_name(v->better));
 	if (r->n == 0) {
@@ -176,9 +174,9 @@ static void ranking_head(const struct dataset *d, const struct ranking *r, FILE 
 		if (r->n_best > 1)
 			text_printf(&t, ", a tie of %zu cells", r->n_best);
 		if (r->n_tied > r->n_best)
-			text_printf(&t, "; %zu of %zu cells cannot be told from the best", r->n_tied, r->n);
+			text_printf(&t, "; %zu of %s cannot be told from the best", r->n_tied, count_format((int64_t)r->n, "cell", count));
 		else
-			text_printf(&t, "; %zu cells", r->n);
+			text_printf(&t, "; %s", count_format((int64_t)r->n, "cell", count));
 		text_add(&t, " (");
 		noise_text(&r->noise, &t);
 		text_add(&t, ")");

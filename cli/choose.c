@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_filter(const char *word)
+bool choose_is_filter(const char *word)
 {
 	return strpbrk(word, "=<>!") != NULL || strchr(word, ' ') != NULL;
 }
@@ -20,7 +20,7 @@ int choose_filter(const struct options *o, int first, const char *fallback, stru
 	size_t n = 0;
 
 	for (int i = first; i < o->n_arguments; i++) {
-		if (is_filter(o->arguments[i]))
+		if (choose_is_filter(o->arguments[i]))
 			words[n++] = o->arguments[i];
 		else
 			text_printf(&sweeps, "%s%s", sweeps.n > 0 ? "," : "sweep=", o->arguments[i]);
@@ -98,16 +98,11 @@ void choose_varying(const struct dataset *d, bool *ret)
 bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count)
 {
 	const struct dataset_cell *c = &d->cells[r->cell];
+	enum ranked ranked = result_ranked(with_flagged ? "" : r->flags, strcmp(c->state, "ok") == 0, r->n, d->sweeps[c->sweep].repetitions);
 
-	if (!with_flagged && flags_are_bad(r->flags)) {
-		count->flagged++;
-		return false;
-	}
-	if (strcmp(c->state, "ok") != 0 && r->n < d->sweeps[c->sweep].repetitions) {
-		count->incomplete++;
-		return false;
-	}
-	return true;
+	count->flagged += ranked == RANKED_NOT_FLAGGED;
+	count->incomplete += ranked == RANKED_NOT_INCOMPLETE;
+	return ranked == RANKED;
 }
 
 void choose_cells_left_out(const struct dataset *d, struct left_out *count)

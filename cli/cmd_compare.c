@@ -48,11 +48,6 @@ struct sides {
 	int first;
 };
 
-static bool is_filter(const char *word)
-{
-	return strpbrk(word, "=<>!") != NULL;
-}
-
 /* 1: an option names the sides, 0: none does. */
 static int sides_by_option(const struct options *o, struct arena *a, struct sides *ret, struct err *e)
 {
@@ -112,7 +107,7 @@ static int sides_find(const struct options *o, struct arena *a, struct sides *re
 		return err_hint(e, "name two sweeps, two filters, --hosts A,B, --label NAME=A,B or --periods P,Q");
 	}
 	for (int i = 0; i < 2; i++) {
-		bool is_plain = !is_filter(o->arguments[i]);
+		bool is_plain = !choose_is_filter(o->arguments[i]);
 
 		ret->words[i] = is_plain ? arena_printf(a, "sweep=%s", o->arguments[i]) : o->arguments[i];
 		ret->names[i] = is_plain ? arena_printf(a, "sweep %s", o->arguments[i]) : o->arguments[i];
@@ -132,7 +127,7 @@ static int side_load(const struct options *o, struct store *s, const struct side
 
 	words[n++] = sides->words[i];
 	for (int k = sides->first; k < o->n_arguments; k++)
-		words[n++] = is_filter(o->arguments[k]) ? o->arguments[k] : arena_printf(c->arena, "sweep=%s", o->arguments[k]);
+		words[n++] = choose_is_filter(o->arguments[k]) ? o->arguments[k] : arena_printf(c->arena, "sweep=%s", o->arguments[k]);
 	if (metric != NULL)
 		words[n++] = arena_printf(c->arena, "metric=%s", metric);
 	side->name = sides->names[i];

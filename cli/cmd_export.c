@@ -26,7 +26,7 @@ static int sweeps_choose(const struct options *o, struct store *s, struct arena 
 	struct filter f;
 
 	for (int i = 0; i < o->n_arguments; i++) {
-		if (strpbrk(o->arguments[i], "=<>!") != NULL)
+		if (choose_is_filter(o->arguments[i]))
 			words[n_words++] = o->arguments[i];
 		else if (open_sweep(s, o->arguments[i], &ids[n++], e) < 0)
 			return -1;
@@ -54,6 +54,7 @@ static int file_write(struct store *s, const struct merge_options *m, const char
 {
 	struct merge_report report = { 0 };
 	bool to_stdout = path == NULL || strcmp(path, "-") == 0;
+	char sweeps[COUNT_TEXT], cells[COUNT_TEXT], trials[COUNT_TEXT];
 
 	if (to_stdout && isatty(STDOUT_FILENO)) {
 		err_set(e, ERR_USAGE, "export: the file is compressed data and standard output is a terminal");
@@ -61,7 +62,8 @@ static int file_write(struct store *s, const struct merge_options *m, const char
 	}
 	if (store_export(s, m, to_stdout ? NULL : path, to_stdout ? STDOUT_FILENO : -1, &report, e) < 0)
 		return -1;
-	fprintf(stderr, PROGRAM ": %" PRId64 " sweeps, %" PRId64 " cells, %" PRId64 " trials\n", report.sweeps_new, report.cells, report.trials);
+	fprintf(stderr, PROGRAM ": %s, %s, %s\n", count_format(report.sweeps_new, "sweep", sweeps), count_format(report.cells, "cell", cells),
+	        count_format(report.trials, "trial", trials));
 	return 0;
 }
 

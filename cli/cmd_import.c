@@ -23,6 +23,7 @@ static int csv_import(const struct options *o, struct store *s, struct err *e)
 	const char *csv = options_text(o, "csv"), *map = options_text(o, "map");
 	struct diags map_faults, csv_faults;
 	struct import_report report;
+	char count[COUNT_TEXT];
 	int rc;
 
 	diags_init(&map_faults, map);
@@ -40,7 +41,7 @@ static int csv_import(const struct options *o, struct store *s, struct err *e)
 		if (w->is_known)
 			printf("sweep %lld: host %s, was imported before\n", (long long)w->id, w->host);
 		else
-			printf("sweep %lld: host %s, %zu figures\n", (long long)w->id, w->host, w->n_figures);
+			printf("sweep %lld: host %s, %s\n", (long long)w->id, w->host, count_format((int64_t)w->n_figures, "figure", count));
 	}
 	if (report.n_skipped > 0)
 		fprintf(stderr, PROGRAM ": %zu of %zu rows hold no figure that the map asks for\n", report.n_skipped, report.n_rows);
@@ -50,11 +51,12 @@ static int csv_import(const struct options *o, struct store *s, struct err *e)
 static int file_import(struct store *s, const char *path, struct err *e)
 {
 	struct merge_report r = { 0 };
+	char sweeps[COUNT_TEXT], cells[COUNT_TEXT], trials[COUNT_TEXT];
 
 	if (store_import_file(s, path, &r, e) < 0)
 		return -1;
-	printf("%s: %" PRId64 " new sweeps, %" PRId64 " further along, %" PRId64 " known; %" PRId64 " cells, %" PRId64 " trials added\n", path,
-	       r.sweeps_new, r.sweeps_updated, r.sweeps_known, r.cells, r.trials);
+	printf("%s: %s, %" PRId64 " further along, %" PRId64 " known; %s and %s added\n", path, count_format(r.sweeps_new, "new sweep", sweeps),
+	       r.sweeps_updated, r.sweeps_known, count_format(r.cells, "cell", cells), count_format(r.trials, "trial", trials));
 	return 0;
 }
 

@@ -126,7 +126,7 @@ static void row_show(const struct listing *l, struct table *t, const struct quer
 static int people_print(struct listing *l, struct err *e)
 {
 	AUTO_TABLE struct table *t = table_new("results");
-	char time[SIZE_TEXT], digest[DIGEST_TEXT];
+	char time[SIZE_TEXT], digest[DIGEST_TEXT], results[COUNT_TEXT], cells[COUNT_TEXT];
 	struct query_row r;
 	int64_t n = 0;
 	int rc;
@@ -147,8 +147,8 @@ static int people_print(struct listing *l, struct err *e)
 	if (rc < 0 || table_print(t, l->o, stdout, e) < 0)
 		return -1;
 	if (rc > 0)
-		fprintf(stderr, PROGRAM ": the first %" PRId64 " results of %zu cells; --limit 0 shows all\n", l->limit,
-		        store_query_cells(l->q));
+		fprintf(stderr, PROGRAM ": the first %s of %s; --limit 0 shows all\n", count_format(l->limit, "result", results),
+		        count_format((int64_t)store_query_cells(l->q), "cell", cells));
 	if (table_rows(t) == 0)
 		fprintf(stderr, PROGRAM ": no result meets the filter\n");
 	return 0;

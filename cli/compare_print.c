@@ -138,6 +138,7 @@ static void differences_print(const struct comparison *c, FILE *out)
 void comparison_people(const struct comparison *c, int64_t limit, FILE *out)
 {
 	AUTO_TEXT struct text left = { 0 };
+	char count[COUNT_TEXT];
 
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		if (i > 0)
@@ -149,7 +150,8 @@ void comparison_people(const struct comparison *c, int64_t limit, FILE *out)
 	differences_print(c, out);
 	choose_left_out_text(&c->left_out, &left);
 	if (c->only[0] + c->only[1] > 0)
-		fprintf(out, "\nwithout a counterpart: %zu results of %s, %zu of %s\n", c->only[0], c->side[0].name, c->only[1], c->side[1].name);
+		fprintf(out, "\nwithout a counterpart: %s of %s, %zu of %s\n", count_format((int64_t)c->only[0], "result", count), c->side[0].name,
+		        c->only[1], c->side[1].name);
 	if (left.n > 0)
 		fprintf(out, "results left out: %s\n", left.s);
 }

@@ -226,6 +226,7 @@ void effects_missing(const struct dataset *d, const struct series_effects *s, si
 	size_t n = s->design.n_axes, pairs;
 	AUTO_FREE bool *along = xcalloc(n + 1, sizeof(*along));
 	AUTO_TEXT struct text names = { 0 };
+	char count[COUNT_TEXT];
 
 	if (s->effects.matters[axis] >= 0)
 		return;
@@ -235,8 +236,8 @@ void effects_missing(const struct dataset *d, const struct series_effects *s, si
 			text_printf(&names, "%s%s", names.n > 0 ? "," : "", d->axes[s->axes[b]].name);
 	text_printf(ret, "not decidable: it never changes alone");
 	if (names.n > 0)
-		text_printf(ret, ", %s change%s along; cells that differ in it alone would decide it, or --free %s (%zu pairs)", names.s,
-		            strchr(names.s, ',') != NULL ? "" : "s", names.s, pairs);
+		text_printf(ret, ", %s change%s along; cells that differ in it alone would decide it, or --free %s (%s)", names.s,
+		            strchr(names.s, ',') != NULL ? "" : "s", names.s, count_format((int64_t)pairs, "pair", count));
 	else if (along[s->n_axes])
 		text_printf(ret, " on one host; compare --hosts sets hosts against each other");
 }

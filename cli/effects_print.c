@@ -121,9 +121,10 @@ void effects_people(const struct dataset *d, const struct series_effects *s, con
 {
 	const struct dataset_series *v = &d->series[s->series];
 	AUTO_TEXT struct text left = { 0 };
+	char count[COUNT_TEXT];
 	size_t shown = 0;
 
-	fprintf(out, "%s (%s is better), %zu cells", v->name, better_name(v->better), s->n);
+	fprintf(out, "%s (%s is better), %s", v->name, better_name(v->better), count_format((int64_t)s->n, "cell", count));
 	choose_left_out_text(&s->left_out, &left);
 	if (left.n > 0)
 		fprintf(out, "; left out: %s", left.s);

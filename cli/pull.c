@@ -183,6 +183,7 @@ int pull_host(const char *host, const struct pull_options *o, struct err *e)
 {
 	struct remote r = { .host = host, .o = o, .scratch = "/var/tmp/iosweep-pull.XXXXXX" };
 	struct merge_report sum = { 0 };
+	char sweeps[COUNT_TEXT], trials[COUNT_TEXT];
 	size_t lacking = 0;
 	int rc;
 
@@ -195,8 +196,8 @@ int pull_host(const char *host, const struct pull_options *o, struct err *e)
 	r.err = xasprintf("%s/err", r.scratch);
 	rc = remote_pull(&r, &sum, &lacking, e);
 	if (rc == 0)
-		printf("%s: %" PRId64 " new sweeps, %" PRId64 " further along, %" PRId64 " trials\n", host, sum.sweeps_new, sum.sweeps_updated,
-		       sum.trials);
+		printf("%s: %s, %" PRId64 " further along, %s\n", host, count_format(sum.sweeps_new, "new sweep", sweeps), sum.sweeps_updated,
+		       count_format(sum.trials, "trial", trials));
 	else if (sum.sweeps_new + sum.sweeps_updated > 0)
 		err_in(e, "after %" PRId64 " of %zu sweeps", sum.sweeps_new + sum.sweeps_updated, lacking);
 	unlink(r.out);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "schema/analysis.h"
 #include "schema/axis.h"
 #include "schema/stats.h"
 
@@ -186,28 +187,56 @@ static void metrics_build(struct report *r)
 		}
 }
 
-static bool is_above(const struct report_metric *m, double a, double b)
+/* Cells whose results of a metric are ranked, and these. */
+struct ranks {
+	size_t *cells;         /* owned */
+	struct spread *spread; /* owned */
+	bool *is_tied;         /* owned */
+	size_t n, best;
+	bool has_zero;         /* a value without a logarithm, such as a count of errors: nothing is known of its noise */
+};
+
+static bool is_above(enum better better, double a, double b)
 {
-	return m->better == BETTER_LOWER ? a < b : a > b;
+	return better == BETTER_LOWER ? a < b : a > b;
+}
+
+static void ranks_gather(const struct report *r, const struct report_metric *m, struct ranks *k)
+{
+	for (size_t c = 0; c < r->n_cells; c++) {
+		const struct shown_result *x = m->at[c];
+
+		if (x == NULL || result_ranked(x->flags, r->cells[c].state == CELL_OK, x->n, r->sweep.repetitions) != RANKED)
+			continue;
+		if (k->n == 0 || is_above(m->better, x->value, k->spread[k->best].value))
+			k->best = k->n;
+		k->has_zero = k->has_zero || !(x->value > 0);
+		k->cells[k->n] = c;
+		k->spread[k->n++] = (struct spread){ x->value, x->min, x->max, (int)x->n };
+	}
 }
 
 static void standing_build(const struct report *r, struct report_metric *m)
 {
-	const struct shown_result *best = NULL;
+	struct ranks k = {
+		.cells = xcalloc(r->n_cells + 1, sizeof(*k.cells)),
+		.spread = xcalloc(r->n_cells + 1, sizeof(*k.spread)),
+		.is_tied = xcalloc(r->n_cells + 1, sizeof(*k.is_tied)),
+	};
 
-	for (size_t c = 0; c < r->n_cells && m->better != BETTER_NEITHER; c++)
-		if (m->at[c] != NULL && (best == NULL || is_above(m, m->at[c]->value, best->value)))
-			best = m->at[c];
-	for (size_t c = 0; c < r->n_cells && best != NULL; c++) {
-		const struct shown_result *result = m->at[c];
-
-		if (result == NULL)
-			continue;
-		if (!is_above(m, best->value, result->value))
-			m->standing[c] = STANDING_BEST;
-		else if (result->n > 1 && best->n > 1 && result->max >= best->min && result->min <= best->max)
-			m->standing[c] = STANDING_TIE;
+	if (m->better != BETTER_NEITHER)
+		ranks_gather(r, m, &k);
+	if (!k.has_zero)
+		ties_judge(k.spread, k.n, r->sweep.keep, m->better, k.is_tied);
+	for (size_t i = 0; i < k.n; i++) {
+		if (k.spread[i].value == k.spread[k.best].value)
+			m->standing[k.cells[i]] = STANDING_BEST;
+		else if (k.is_tied[i])
+			m->standing[k.cells[i]] = STANDING_TIE;
 	}
+	free(k.cells);
+	free(k.spread);
+	free(k.is_tied);
 }
 
 /* "dd-read.latency{4KiB}" and the unit, one below the other. */
@@ -248,7 +277,7 @@ static void widths_build(const struct report *r, struct report_metric *m)
 		if (m->at[c] == NULL)
 			continue;
 		text_clear(&marks);
-		report_marks(m, c, &marks);
+		report_marks(r, m, c, &marks);
 		width = (int)strlen(scale_format(&m->unit, m->at[c]->value, buf));
 		m->width = width > m->width ? width : m->width;
 		m->marks_width = (int)marks.n > m->marks_width ? (int)marks.n : m->marks_width;
@@ -265,12 +294,81 @@ const char *report_figure(const struct report *r, const struct report_metric *m,
 
 	if (result == NULL)
 		return "";
-	report_marks(m, cell, &marks);
+	report_marks(r, m, cell, &marks);
 	return arena_printf(r->arena, "%*s%-*s%s%*s", m->width, scale_format(&m->unit, result->value, value), m->marks_width,
 	                    text_str(&marks), m->spread_width > 0 ? " " : "", m->spread_width, spread_text(result, spread));
 }
 
-/* Numbers that are neither good nor bad are left to those who name them, unless there are no others. */
+static bool result_has_flag(const struct shown_result *x, const char *wanted)
+{
+	const char *rest = x->flags;
+	char flag[FLAG_TEXT];
+
+	while (flag_next(&rest, flag))
+		if (strcmp(flag, wanted) == 0)
+			return true;
+	return false;
+}
+
+/* Flags of the first result that all others have, too; one result alone has its own. */
+static void common_flags_find(struct report *r)
+{
+	AUTO_TEXT struct text common = { 0 };
+	const struct shown_result *first = NULL;
+	const char *rest;
+	char flag[FLAG_TEXT];
+	size_t n = 0;
+
+	r->common_flags = "";
+	for (size_t c = 0; c < r->n_cells; c++) {
+		n += r->cells[c].n_results;
+		if (first == NULL && r->cells[c].n_results > 0)
+			first = &r->cells[c].results[0];
+	}
+	rest = n > 1 ? first->flags : "";
+	while (flag_next(&rest, flag)) {
+		size_t with = 0;
+
+		for (size_t c = 0; c < r->n_cells; c++)
+			for (size_t i = 0; i < r->cells[c].n_results; i++)
+				with += result_has_flag(&r->cells[c].results[i], flag);
+		if (with == n)
+			text_printf(&common, " %s ", flag);
+	}
+	r->common_flags = common.n > 0 ? arena_strdup(r->arena, common.s) : "";
+}
+
+#define COLUMNS_MANY 12 /* metrics beside each other that people still read */
+#define LABELS_FEW 4    /* labels of one metric that are shown even beside many */
+
+/* Metrics that differ in their labels only. */
+static bool is_family(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "{");
+
+	return a[n] == '{' && strncmp(a, b, n + 1) == 0;
+}
+
+static size_t family_size(const struct report *r, const char *key)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_metrics; i++)
+		n += is_family(key, r->metrics[i].key);
+	return n;
+}
+
+static size_t metrics_shown(const struct report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_metrics; i++)
+		n += r->metrics[i].aside == ASIDE_NO;
+	return n;
+}
+
+/* Numbers that are neither good nor bad are left to those who name them, unless there are no others; so are the labels of a metric
+ * that has many of them in a table that is wide.  If nothing else is there, the first of them are shown. */
 static void asides_build(struct report *r)
 {
 	bool has_direction = false;
@@ -278,7 +376,18 @@ static void asides_build(struct report *r)
 	for (size_t i = 0; i < r->n_metrics; i++)
 		has_direction = has_direction || r->metrics[i].better != BETTER_NEITHER;
 	for (size_t i = 0; i < r->n_metrics; i++)
-		r->metrics[i].is_aside = has_direction && r->metrics[i].better == BETTER_NEITHER;
+		r->metrics[i].aside = has_direction && r->metrics[i].better == BETTER_NEITHER ? ASIDE_NEITHER : ASIDE_NO;
+	if (metrics_shown(r) <= COLUMNS_MANY)
+		return;
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (r->metrics[i].aside == ASIDE_NO && family_size(r, r->metrics[i].key) > LABELS_FEW)
+			r->metrics[i].aside = ASIDE_LABELS;
+	for (size_t i = 0, n = metrics_shown(r); i < r->n_metrics && n < LABELS_FEW; i++) {
+		if (r->metrics[i].aside == ASIDE_LABELS) {
+			r->metrics[i].aside = ASIDE_NO;
+			n++;
+		}
+	}
 }
 
 static void units_build(struct report *r, enum scale_style style)
@@ -299,14 +408,16 @@ static void units_build(struct report *r, enum scale_style style)
 	}
 }
 
-int report_load(struct store *s, int64_t sweep_id, enum scale_style style, struct arena *a, struct report *ret, struct err *e)
+int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum scale_style style, struct arena *a, struct report *ret,
+                struct err *e)
 {
-	struct report r = { .arena = a };
+	const struct filter all = { 0 };
+	struct report r = { .arena = a, .is_filtered = f != NULL && f->n > 0 };
 
 	if (store_begin(s, e) < 0) /* one state of the store for the whole report, while a sweep records */
 		return -1;
 	if (store_sweep_get(s, sweep_id, a, &r.sweep, e) < 0 ||
-	    store_show_cells(s, sweep_id, a, &r.cells, &r.n_cells, e) < 0) {
+	    store_show_selected(s, sweep_id, f != NULL ? f : &all, a, &r.cells, &r.n_cells, e) < 0) {
 		store_rollback(s);
 		return -1;
 	}
@@ -314,6 +425,7 @@ int report_load(struct store *s, int64_t sweep_id, enum scale_style style, struc
 		return -1;
 	axes_build(&r);
 	metrics_build(&r);
+	common_flags_find(&r);
 	units_build(&r, style);
 	asides_build(&r);
 	*ret = r;
@@ -392,7 +504,7 @@ int report_choose(struct report *r, const char *list, struct err *e)
 	for (size_t i = 0; list != NULL && i < r->n_metrics; i++)
 		if (chosen[i]) {
 			r->metrics[n] = r->metrics[i];
-			r->metrics[n++].is_aside = false;
+			r->metrics[n++].aside = ASIDE_NO;
 		}
 	if (list != NULL)
 		r->n_metrics = n;
@@ -413,6 +525,10 @@ static const struct {
 	{ "incomplete", 'i', "fewer good trials than the other results of this metric have" },
 	{ "spread", 's', "the trials lie more than 10 % apart" },
 	{ "suspect", '?', "the workload's own check doubts this output" },
+	{ "single", '1', "a single figure, as published: nothing is known of its noise" },
+	{ "summary", 'm', "published as the middle or the mean of runs that are not known" },
+	{ "approximate", 'a', "published as a round number" },
+	{ "rebuild", 'r', "published as measured while the array was being rebuilt" },
 };
 
 char flag_letter(const char *flag)
@@ -431,19 +547,39 @@ const char *flag_about(const char *flag)
 	return "see --trials";
 }
 
-void report_marks(const struct report_metric *m, size_t cell, struct text *ret)
+bool flag_next(const char **rest, char ret[FLAG_TEXT])
+{
+	const char *p = *rest != NULL ? *rest : "";
+	size_t n;
+
+	p += strspn(p, " ");
+	n = strcspn(p, " ");
+	snprintf(ret, FLAG_TEXT, "%.*s", (int)n, p);
+	*rest = p + n;
+	return n > 0;
+}
+
+bool report_flag_is_common(const struct report *r, const char *flag)
+{
+	char spaced[FLAG_TEXT + 2];
+
+	snprintf(spaced, sizeof(spaced), " %s ", flag);
+	return strstr(r->common_flags, spaced) != NULL;
+}
+
+void report_marks(const struct report *r, const struct report_metric *m, size_t cell, struct text *ret)
 {
 	const struct shown_result *result = m->at[cell];
-	const char *p = result->flags;
-	char flag[32];
+	const char *rest = result->flags;
+	char flag[FLAG_TEXT];
 
 	if (m->standing[cell] != STANDING_NONE)
 		text_add(ret, m->standing[cell] == STANDING_BEST ? "*" : "~");
-	while (p != NULL && sscanf(p, " %31s", flag) == 1) {
+	while (flag_next(&rest, flag)) {
 		char letter = flag_letter(flag);
 
-		text_add_n(ret, &letter, 1);
-		p = strstr(p, flag) + strlen(flag);
+		if (!report_flag_is_common(r, flag))
+			text_add_n(ret, &letter, 1);
 	}
 	if (result->n < m->n_max)
 		text_add(ret, "i");

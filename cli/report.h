@@ -7,7 +7,7 @@
 #define IOSWEEP_CLI_REPORT_H
 
 #include "cli/scale.h"
-#include "schema/store.h"
+#include "schema/store_select.h"
 
 struct report_axis {
 	const char *name;
@@ -15,8 +15,8 @@ struct report_axis {
 	bool is_implied;   /* mkfs, mount: given by the cell's filesystem, and told above the table instead of in a column */
 };
 
-/* How a result stands among those of its metric. */
-enum standing { STANDING_NONE, STANDING_BEST, STANDING_TIE /* its trials' range overlaps the best one's */ };
+/* How a result stands among those of its metric, by the rule of `best`: flagged and incomplete results take no part. */
+enum standing { STANDING_NONE, STANDING_BEST, STANDING_TIE /* cannot be told from the best */ };
 
 struct report_metric {
 	const char *key;      /* "dd-read.throughput{4KiB}" */
@@ -26,7 +26,8 @@ struct report_metric {
 	struct scale unit;     /* chosen for its column */
 	const struct shown_result **at; /* per cell; NULL where there is none */
 	enum standing *standing;        /* per cell */
-	bool is_aside;        /* not shown to people unless named: neither higher nor lower is better */
+	enum { ASIDE_NO, ASIDE_NEITHER, ASIDE_LABELS } aside; /* not shown to people unless named, and why: neither higher nor lower
+	                                                       * is better; one of too many labels of its metric */
 	int64_t n_max;        /* most good trials behind any result */
 	int width, marks_width, spread_width; /* of the parts of a figure */
 };
@@ -36,13 +37,17 @@ struct report {
 	struct sweep sweep;
 	struct shown_cell *cells;
 	size_t n_cells;
+	bool is_filtered;         /* cells of the sweep that do not meet the filter are not here */
 	struct report_axis *axes; /* filesystem, mkfs, mount, then by name */
 	size_t n_axes;
 	struct report_metric *metrics; /* as the store gives them: workloads in the plan's order */
 	size_t n_metrics;
+	const char *common_flags; /* " summary ": those of every result, told once instead of beside each; "" for none */
 };
 
-int report_load(struct store *s, int64_t sweep_id, enum scale_style style, struct arena *a, struct report *ret, struct err *e);
+/* f: which cells and results; NULL: all. */
+int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum scale_style style, struct arena *a, struct report *ret,
+                struct err *e);
 /* Keeps only the metrics that a comma-separated list of keys (or of workloads, or of metric names) names; NULL: all. */
 int report_choose(struct report *r, const char *list, struct err *e);
 /* Index of an axis by name; ERR_USAGE with the nearest one. */
@@ -55,10 +60,15 @@ const char *report_value_text(const struct report *r, const struct shown_cell *c
 /* "117.3*c  4.2%", each part padded so that the figures of a metric stand below each other; "" for none (arena). */
 const char *report_figure(const struct report *r, const struct report_metric *m, size_t cell);
 
+#define FLAG_TEXT 32
 /* Flags: one letter each, and what they mean. */
 char flag_letter(const char *flag);
 const char *flag_about(const char *flag);
-/* Flags of a result plus "incomplete" where trials are missing, as letters. */
-void report_marks(const struct report_metric *m, size_t cell, struct text *ret);
+/* Calls for each flag of the list ("cached drift"), from *rest on: the next one, or false. */
+bool flag_next(const char **rest, char ret[FLAG_TEXT]);
+/* Whether a flag is one of the report's common_flags. */
+bool report_flag_is_common(const struct report *r, const char *flag);
+/* Standing and flags of a result as marks, but for the common ones; plus "incomplete" where trials are missing. */
+void report_marks(const struct report *r, const struct report_metric *m, size_t cell, struct text *ret);
 
 #endif

@@ -30,10 +30,9 @@ static struct json_object *time_or_null(int64_t ms)
 static struct json_object *flags_array(const char *flags)
 {
 	struct json_object *array = json_object_new_array();
-	const char *p = flags != NULL ? flags : "";
-	char flag[64];
+	char flag[FLAG_TEXT];
 
-	for (; sscanf(p, " %63s", flag) == 1; p = strstr(p, flag) + strlen(flag))
+	while (flag_next(&flags, flag))
 		json_object_array_add(array, json_object_new_string(flag));
 	return array;
 }

@@ -13,16 +13,19 @@
 static void sweep_line(const struct report *r, FILE *out)
 {
 	static const char *const kinds[] = { [TARGET_DEVICE] = "device", [TARGET_IMAGE] = "image", [TARGET_DIRECTORY] = "directory" };
+	static const char *const kept[] = {
+		[KEEP_MEDIAN] = "median of the trials", [KEEP_MEAN] = "mean of the trials", [KEEP_SINGLE] = "single figures",
+	};
 	const struct sweep *s = &r->sweep;
-	const char *kind = s->state == SWEEP_IMPORTED ? "table" : kinds[s->target_kind];
+	bool is_table = s->state == SWEEP_IMPORTED;
 	char buf[SIZE_TEXT];
 
-	fprintf(out, "sweep %" PRId64 "  %s  on %s, %s %s: %s%s%s\n", s->id, s->plan_name, s->host, kind, s->target,
-	        sweep_state_name(s->state), s->reason != NULL && s->reason[0] != '\0' ? ": " : "",
+	fprintf(out, "sweep %" PRId64 "  %s  on %s, %s%s%s: %s%s%s\n", s->id, s->plan_name, s->host,
+	        is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target, sweep_state_name(s->state), s->reason != NULL && s->reason[0] != '\0' ? ": " : "",
 	        s->reason != NULL ? s->reason : "");
 	if (s->about != NULL && s->about[0] != '\0')
 		fprintf(out, "%s\n", s->about);
-	fprintf(out, "%" PRId64 " of %" PRId64 " cells, %s of the trials", s->cells_ended, s->cells, keep_name(s->keep));
+	fprintf(out, "%" PRId64 " of %" PRId64 " cell%s, %s", s->cells_ended, s->cells, s->cells == 1 ? "" : "s", kept[s->keep]);
 	fprintf(out, "; submitted %s", time_format_local(s->submitted_ms, buf));
 	if (s->started_ms != 0 && s->ended_ms > s->started_ms)
 		fprintf(out, ", took %s", duration_format((s->ended_ms - s->started_ms) * 1000000, buf));
@@ -111,22 +114,21 @@ static void marks_lines(const struct report *r, FILE *out)
 	if (has_best)
 		fprintf(out, "*  best of its metric\n");
 	if (has_tie)
-		fprintf(out, "~  not told apart from the best: the ranges of their trials overlap\n");
+		fprintf(out, "~  cannot be told from the best: noise may have put it behind\n");
 	if (has_spread)
 		fprintf(out, "%%  spread of the trials: (max - min) / %s\n", keep_name(r->sweep.keep));
 }
 
 /* Adds the flags of a result that are not in the list yet; "incomplete" is one that the report itself gives. */
-static void flags_gather(const struct report_metric *m, size_t cell, struct text *flags)
+static void flags_gather(const struct report *r, const struct report_metric *m, size_t cell, struct text *flags)
 {
-	const char *p = m->at[cell]->flags;
-	char flag[32], spaced[36];
+	const char *rest = m->at[cell]->flags;
+	char flag[FLAG_TEXT], spaced[FLAG_TEXT + 2];
 
-	while (p != NULL && sscanf(p, " %31s", flag) == 1) {
+	while (flag_next(&rest, flag)) {
 		snprintf(spaced, sizeof(spaced), " %s ", flag);
-		if (strstr(text_str(flags), spaced) == NULL)
+		if (!report_flag_is_common(r, flag) && strstr(text_str(flags), spaced) == NULL)
 			text_add(flags, spaced);
-		p = strstr(p, flag) + strlen(flag);
 	}
 	if (m->at[cell]->n < m->n_max && strstr(text_str(flags), " incomplete ") == NULL)
 		text_add(flags, " incomplete ");
@@ -135,15 +137,17 @@ static void flags_gather(const struct report_metric *m, size_t cell, struct text
 static void flags_lines(const struct report *r, FILE *out)
 {
 	AUTO_TEXT struct text all = { 0 };
-	const char *p;
-	char flag[32];
+	const char *rest;
+	char flag[FLAG_TEXT];
 
 	for (size_t m = 0; m < r->n_metrics; m++)
 		for (size_t c = 0; c < r->n_cells; c++)
 			if (r->metrics[m].at[c] != NULL)
-				flags_gather(&r->metrics[m], c, &all);
-	for (p = text_str(&all); sscanf(p, " %31s", flag) == 1; p = strstr(p, flag) + strlen(flag))
+				flags_gather(r, &r->metrics[m], c, &all);
+	for (rest = text_str(&all); flag_next(&rest, flag);)
 		fprintf(out, "%c  %s: %s\n", flag_letter(flag), flag, flag_about(flag));
+	for (rest = r->common_flags; flag_next(&rest, flag);)
+		fprintf(out, "all figures are %s: %s\n", flag, flag_about(flag));
 }
 
 /* One line for each state and reason, with the numbers of its cells. */
@@ -174,13 +178,33 @@ static void asides_line(const struct report *r, FILE *out)
 	bool is_first = true;
 
 	for (size_t m = 0; m < r->n_metrics; m++) {
-		if (!r->metrics[m].is_aside)
+		if (r->metrics[m].aside != ASIDE_NEITHER)
 			continue;
 		fprintf(out, "%s%s", is_first ? "not shown, neither better nor worse (--metric NAME shows them): " : ", ", r->metrics[m].key);
 		is_first = false;
 	}
 	if (!is_first)
 		fprintf(out, "\n");
+}
+
+/* One line for each metric with labels that are not shown. */
+static void labels_lines(const struct report *r, FILE *out)
+{
+	for (size_t m = 0; m < r->n_metrics; m++) {
+		const char *key = r->metrics[m].key;
+		int n = (int)strcspn(key, "{");
+		size_t hidden = 0;
+		bool is_told = false;
+
+		for (size_t i = 0; i < r->n_metrics; i++) {
+			if (r->metrics[i].aside != ASIDE_LABELS || strncmp(r->metrics[i].key, key, (size_t)n + 1) != 0)
+				continue;
+			hidden++;
+			is_told = is_told || i < m;
+		}
+		if (r->metrics[m].aside == ASIDE_LABELS && !is_told)
+			fprintf(out, "not shown, %zu label%s of %.*s (--metric %.*s shows all)\n", hidden, hidden == 1 ? "" : "s", n, key, n, key);
+	}
 }
 
 void show_notes(const struct report *r, FILE *out)
@@ -190,7 +214,10 @@ void show_notes(const struct report *r, FILE *out)
 	flags_lines(r, out);
 	reasons_lines(r, out);
 	asides_line(r, out);
-	if (r->n_cells < (size_t)r->sweep.cells && r->sweep.state != SWEEP_IMPORTED)
+	labels_lines(r, out);
+	if (r->is_filtered)
+		fprintf(out, "of the %" PRId64 " cells of the sweep, %zu meet the filter\n", r->sweep.cells, r->n_cells);
+	else if (r->n_cells < (size_t)r->sweep.cells && r->sweep.state != SWEEP_IMPORTED)
 		fprintf(out, "%" PRId64 " of %" PRId64 " cells have not been visited%s\n", r->sweep.cells - (int64_t)r->n_cells,
 		        r->sweep.cells, r->sweep.state == SWEEP_RUNNING || r->sweep.state == SWEEP_QUEUED ? " yet" : "");
 }

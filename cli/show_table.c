@@ -42,7 +42,7 @@ static void metric_columns_add(const struct report *r, struct table *t, struct s
 	for (size_t i = 0; i < r->n_metrics; i++) {
 		const struct report_metric *m = &r->metrics[i];
 
-		c->metrics[i] = table_column(t, m->key, m->title, TABLE_RIGHT | (m->is_aside ? TABLE_EXTRA : 0));
+		c->metrics[i] = table_column(t, m->key, m->title, TABLE_RIGHT | (m->aside != ASIDE_NO ? TABLE_EXTRA : 0));
 		for (size_t p = 0; p < N_PARTS; p++) {
 			const char *name = arena_printf(r->arena, "%s.%s", m->key, part_names[p]);
 
@@ -142,7 +142,7 @@ int show_sweep(struct store *s, int64_t sweep_id, bool as_json, struct err *e)
 	AUTO_ARENA struct arena *a = arena_new();
 	struct report r;
 
-	if (report_load(s, sweep_id, SCALE_DECIMAL, a, &r, e) < 0)
+	if (report_load(s, sweep_id, NULL, SCALE_DECIMAL, a, &r, e) < 0)
 		return -1;
 	return as_json ? show_json(&r, s, false, e) : show_cells(&r, NULL, e);
 }
@@ -254,7 +254,7 @@ static void pivot_columns_add(const struct pivot *p, struct table *t)
 			for (char *c = name; *c != '\0'; c++)
 				*c = *c == '\n' ? ' ' : *c;
 			table_column(t, name, arena_printf(p->r->arena, "%s\n%s", p->r->metrics[m].title, p->heads[h]),
-			             TABLE_RIGHT | (h > 0 ? TABLE_GLUE : 0) | (p->r->metrics[m].is_aside ? TABLE_EXTRA : 0));
+			             TABLE_RIGHT | (h > 0 ? TABLE_GLUE : 0) | (p->r->metrics[m].aside != ASIDE_NO ? TABLE_EXTRA : 0));
 		}
 }
 

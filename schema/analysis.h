@@ -50,6 +50,9 @@ struct contender {
  * with at least 95 % probability.  Returns the index of the best value (the first of equals), or -1 if n is 0. */
 int ties_find(const struct contender *c, size_t n, enum better better, const struct noise *noise, bool *ret_tied);
 
+/* The same for results of one series, noise pooled from their own spread (with the prior): the rule of best and show. */
+struct noise ties_judge(const struct spread *results, size_t n, enum keep keep, enum better better, bool *ret_tied);
+
 /* Marks what no other row is at least as good as in every metric and better in one.  values: n rows of n_metrics; NAN: not
  * measured, such a row is out.  ret_best[i]. */
 void pareto_find(const double *values, size_t n, size_t n_metrics, const enum better *better, bool *ret_best);

@@ -79,6 +79,17 @@ int ties_find(const struct contender *c, size_t n, enum better better, const str
 	return best;
 }
 
+struct noise ties_judge(const struct spread *results, size_t n, enum keep keep, enum better better, bool *ret_tied)
+{
+	AUTO_FREE struct contender *c = xcalloc(n + 1, sizeof(*c));
+	struct noise noise = noise_pool(results, n, true);
+
+	for (size_t i = 0; i < n; i++)
+		c[i] = (struct contender){ results[i].value, results[i].n, keep };
+	ties_find(c, n, better, &noise, ret_tied);
+	return noise;
+}
+
 /* Whether row a is at least as good as b everywhere and better somewhere. */
 static bool dominates(const double *a, const double *b, size_t n, const enum better *better)
 {

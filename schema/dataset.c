@@ -28,6 +28,13 @@ bool flags_are_bad(const char *flags)
 	return false;
 }
 
+enum ranked result_ranked(const char *flags, bool cell_is_ok, int64_t n, int64_t repetitions)
+{
+	if (flags_are_bad(flags))
+		return RANKED_NOT_FLAGGED;
+	return !cell_is_ok && n < repetitions ? RANKED_NOT_INCOMPLETE : RANKED;
+}
+
 const struct dataset_result *dataset_find(const struct dataset *d, size_t cell, size_t series)
 {
 	size_t low = 0, high = d->n_results;

@@ -71,6 +71,9 @@ struct dataset {
 /* Flags that say a number is not to be relied on: such results take no part in rankings and effects.  'spread' is noise, and
  * 'single' and 'summary' only say what was published. */
 bool flags_are_bad(const char *flags);
+/* Whether a result of n good trials takes part: not if it is flagged, nor if a cell that is not whole lacks trials. */
+enum ranked { RANKED, RANKED_NOT_FLAGGED, RANKED_NOT_INCOMPLETE };
+enum ranked result_ranked(const char *flags, bool cell_is_ok, int64_t n, int64_t repetitions);
 
 const struct dataset_result *dataset_find(const struct dataset *d, size_t cell, size_t series); /* or NULL */
 /* Index of an axis or a series, or -1. */

@@ -69,6 +69,7 @@ struct sweep {
 	int64_t submitter_uid, submitter_gid;
 	char *submitter;
 	int64_t cells, trials_per_cell;
+	int64_t repetitions; /* trials of each workload in a whole cell */
 	enum keep keep;
 	bool strict;
 	char *options; /* JSON */

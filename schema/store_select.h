@@ -35,6 +35,10 @@ int store_config_find(struct store *s, const char *digits, int64_t *ret_id, stru
 /* Sweeps with a cell that meets the filter, ascending (arena). */
 int store_select_sweeps(struct store *s, const struct filter *f, struct arena *a, int64_t **ret, size_t *ret_n, struct err *e);
 
+/* As store_show_cells, but only what meets the filter: cells, and of them results. */
+int store_show_selected(struct store *s, int64_t sweep_id, const struct filter *f, struct arena *a, struct shown_cell **ret, size_t *ret_n,
+                        struct err *e);
+
 /* The relevant tool versions of a workload under an environment: "dd 9.1"; arena. */
 int store_tools_text(struct store *s, int64_t environment_id, int64_t workload_id, struct arena *a, const char **ret,
                      struct err *e);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "schema/store_select.h"
+
 /* ---- cells ---- */
 
 struct cells {
@@ -15,14 +17,15 @@ struct cells {
 	size_t n, cap;
 };
 
-static int cells_read(struct store *s, int64_t sweep_id, struct arena *a, struct cells *ret, struct err *e)
+static int cells_read(struct store *s, int64_t sweep_id, const struct selection *q, struct arena *a, struct cells *ret, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_FREE char *sql = xasprintf("SELECT c.id, c.position, g.digest, c.state, c.reason FROM cell c JOIN config g ON g.id = c.config_id "
+	                                "JOIN sweep w ON w.id = c.sweep_id WHERE c.sweep_id = ? AND %s ORDER BY c.position, c.id",
+	                                text_str(&q->cells));
 	int rc;
 
-	if (statement_open(s, &st, e,
-	                   "SELECT c.id, c.position, g.digest, c.state, c.reason FROM cell c JOIN config g ON g.id = c.config_id "
-	                   "WHERE c.sweep_id = ? ORDER BY c.position, c.id", "i", sweep_id) < 0)
+	if (statement_open(s, &st, e, sql, "i", sweep_id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		struct shown_cell *c;
@@ -90,14 +93,14 @@ static int placed_compare(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static int placed_read(struct texts *t, int64_t cell_id, struct placed **at, size_t *n, size_t *cap, struct err *e)
+/* results_sql: one parameter, the cell. */
+static int placed_read(struct texts *t, const char *results_sql, int64_t cell_id, struct placed **at, size_t *n, size_t *cap,
+                       struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(t->s, &st, e,
-	                   "SELECT metric_id, value, min, max, n, left_out, trial_id, flags FROM result WHERE cell_id = ?", "i",
-	                   cell_id) < 0)
+	if (statement_open(t->s, &st, e, results_sql, "i", cell_id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		const struct shown_metric *m = texts_metric(t, column_int(st, 0));
@@ -125,8 +128,12 @@ static int placed_read(struct texts *t, int64_t cell_id, struct placed **at, siz
 }
 
 /* Settings and results of all cells; the array of results is used again for each. */
-static int cells_fill(struct texts *t, struct cells *cells, struct err *e)
+static int cells_fill(struct texts *t, const struct selection *q, struct cells *cells, struct err *e)
 {
+	AUTO_FREE char *results_sql = xasprintf("SELECT r.metric_id, r.value, r.min, r.max, r.n, r.left_out, r.trial_id, r.flags FROM result r "
+	                                        "%sWHERE r.cell_id = ? AND %s",
+	                                        strcmp(text_str(&q->results), "1") == 0 ? "" : "JOIN metric m ON m.id = r.metric_id ",
+	                                        text_str(&q->results));
 	AUTO_FREE struct placed *at = NULL;
 	size_t cap = 0;
 
@@ -134,7 +141,7 @@ static int cells_fill(struct texts *t, struct cells *cells, struct err *e)
 		struct shown_cell *c = &cells->at[i];
 		size_t n = 0;
 
-		if (values_read(t, c, e) < 0 || placed_read(t, c->id, &at, &n, &cap, e) < 0)
+		if (values_read(t, c, e) < 0 || placed_read(t, results_sql, c->id, &at, &n, &cap, e) < 0)
 			return -1;
 		if (n > 1)
 			qsort(at, n, sizeof(*at), placed_compare);
@@ -146,15 +153,17 @@ static int cells_fill(struct texts *t, struct cells *cells, struct err *e)
 	return 0;
 }
 
-static int sweep_cells_read(struct texts *t, int64_t sweep_id, struct cells *cells, struct err *e)
+static int sweep_cells_read(struct texts *t, int64_t sweep_id, const struct filter *f, struct cells *cells, struct err *e)
 {
-	if (cells_read(t->s, sweep_id, t->a, cells, e) < 0 || texts_metrics_read(t, sweep_id, e) < 0)
+	AUTO_SELECTION struct selection q = { 0 };
+
+	if (store_select(t->s, f, &q, e) < 0 || cells_read(t->s, sweep_id, &q, t->a, cells, e) < 0 || texts_metrics_read(t, sweep_id, e) < 0)
 		return -1;
-	return cells_fill(t, cells, e);
+	return cells_fill(t, &q, cells, e);
 }
 
-int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct shown_cell **ret, size_t *ret_n,
-                     struct err *e)
+int store_show_selected(struct store *s, int64_t sweep_id, const struct filter *f, struct arena *a, struct shown_cell **ret, size_t *ret_n,
+                        struct err *e)
 {
 	struct texts t = { .s = s, .a = a };
 	struct cells cells = { 0 };
@@ -162,7 +171,7 @@ int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct 
 
 	if (store_begin(s, e) < 0) /* one snapshot for all queries */
 		return -1;
-	rc = store_finish(s, sweep_cells_read(&t, sweep_id, &cells, e), e);
+	rc = store_finish(s, sweep_cells_read(&t, sweep_id, f, &cells, e), e);
 	if (rc == 0) {
 		*ret = rows_keep(a, cells.at, cells.n, sizeof(*cells.at));
 		*ret_n = cells.n;
@@ -172,3 +181,9 @@ int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct 
 	return rc;
 }
 
+int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct shown_cell **ret, size_t *ret_n, struct err *e)
+{
+	const struct filter all = { 0 };
+
+	return store_show_selected(s, sweep_id, &all, a, ret, ret_n, e);
+}

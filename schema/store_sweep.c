@@ -167,7 +167,8 @@ int store_sweep_submit(struct store *s, const struct sweep_new *n, int64_t *ret_
 #define SWEEP_COLUMNS \
 	"SELECT s.id, s.uuid, p.name, p.about, h.name, s.state, s.reason, s.wanted, s.priority, s.target_kind, s.target, " \
 	"s.submitter_uid, s.submitter_gid, s.submitter, s.cells, s.trials_per_cell, s.keep, s.strict, s.options, " \
-	"s.submitted_ms, s.started_ms, s.ended_ms, s.cells_ended, s.trials_ok " \
+	"s.submitted_ms, s.started_ms, s.ended_ms, s.cells_ended, s.trials_ok, " \
+	"s.trials_per_cell / max(1, (SELECT count(*) FROM sweep_workload x WHERE x.sweep_id = s.id)) " \
 	"FROM sweep s JOIN plan p ON p.id = s.plan_id JOIN host h ON h.id = s.host_id "
 
 static void sweep_read(struct statement *st, struct arena *a, struct sweep *ret)
@@ -196,6 +197,7 @@ static void sweep_read(struct statement *st, struct arena *a, struct sweep *ret)
 		.ended_ms = column_int(st, 21),
 		.cells_ended = column_int(st, 22),
 		.trials_ok = column_int(st, 23),
+		.repetitions = column_int(st, 24),
 	};
 	column_copy(st, 1, ret->uuid, sizeof(ret->uuid));
 }

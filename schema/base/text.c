@@ -294,6 +294,12 @@ int duration_parse(const char *s, int64_t *ret_ns, struct err *e)
 	return 0;
 }
 
+char *count_format(int64_t n, const char *noun, char buf[COUNT_TEXT])
+{
+	snprintf(buf, COUNT_TEXT, "%lld %.40s%s", (long long)n, noun, n == 1 ? "" : "s");
+	return buf;
+}
+
 char *size_format(int64_t bytes, char buf[SIZE_TEXT])
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };

@@ -53,6 +53,8 @@ int duration_parse(const char *s, int64_t *ret_ns, struct err *e);
 
 /* For people; the buffer is returned.  SIZE_TEXT is enough for each. */
 #define SIZE_TEXT 32
+#define COUNT_TEXT 64
+char *count_format(int64_t n, const char *noun, char buf[COUNT_TEXT]); /* "1 cell" "3 cells"; noun: of at most 40 bytes */
 char *size_format(int64_t bytes, char buf[SIZE_TEXT]);    /* exact: "64KiB" "2MiB" "100B" "1536KiB" */
 char *duration_format(int64_t ns, char buf[SIZE_TEXT]);   /* "1.2s" "3min 20s" "2h 5min" "740us" */
 char *number_format(double v, char buf[SIZE_TEXT]);       /* shortest text that reads back as the same double */

@@ -125,6 +125,26 @@ ask() {
 	[[ $status -eq 2 && $output == *'one metric at a time'* ]]
 }
 
+@test "show marks what best finds, and takes a filter" {
+	need jq
+	local metric id
+	for id in $(iosweep list --raw --columns id); do
+		for metric in $(iosweep show "$id" --json | jq -r '[.cells[].results | keys[]] | unique[]'); do
+			diff <(iosweep best "$id" -m "$metric" --json | jq -c '[.metrics[] | (.best[].cell, .ties[].cell)] | sort') \
+				<(iosweep show "$id" -m "$metric" --json |
+					jq -c "[.cells[] | select(.results[\"$metric\"] | . != null and (.best or .tie)) | .cell] | sort")
+		done
+	done
+	run iosweep show plan=md1120 filesystem=ext3
+	[[ $status -eq 0 && $output == *'in every cell: '*'filesystem ext3'* && $output == *'of the 44 cells of the sweep, '*' meet the filter'* ]]
+	[ "$(ask '[.cells[].axes.filesystem.value] | unique | join(",")' show plan=md1120 filesystem=ext3)" = ext3 ]
+	[ "$(ask '[.cells[].results | keys[]] | unique | join(",")' show plan=md1120 metric=dd-read.throughput)" = dd-read.throughput ]
+	run iosweep show 1 2
+	[[ $status -eq 2 && $output == *"one sweep at a time"* ]]
+	run iosweep show 1 filesistem=xfs
+	[[ $status -eq 2 && $output == *"did you mean 'filesystem'"* ]]
+}
+
 @test "a store that may only be read is read" {
 	need_root
 	need setpriv
@@ -191,7 +211,7 @@ ask() {
 	export PATH=$x/bin:$PATH IOSWEEP_DB=$x/all.db
 	run iosweep pull db1 db2 db3
 	[ "$status" -eq 1 ]
-	[[ $output == *'db1: 1 new sweeps'* && $output == *'db2: 2 new sweeps'* && $output == *'db3: ssh: connect to host db3'* ]]
+	[[ $output == *'db1: 1 new sweep,'* && $output == *'db2: 2 new sweeps'* && $output == *'db3: ssh: connect to host db3'* ]]
 	[ "$(iosweep list --raw | wc -l)" -eq 3 ]
 	rm "$x/calls"
 	run iosweep pull db1 db2
@@ -247,4 +267,28 @@ ask() {
 	[ "$status" -eq 0 ]
 	run iosweep compare plan=before plan=slower --fail-on-regression lots
 	[ "$status" -eq 2 ]
+}
+
+@test "a table with many labels of a metric shows some of them and says so" {
+	local x=$BATS_TEST_TMPDIR i
+	{
+		echo "fs,n,$(seq -s, -f 'l%g' 1 20)"
+		echo "xfs,100,$(seq -s, 1 20)"
+		echo "ext4,90,$(seq -s, 2 21)"
+	} >"$x/wide.csv"
+	{
+		printf 'import: wide\nsource: made\npublished: 2020\nkeep: single\nhost: {value: h}\naxes:\n  filesystem: {column: fs}\n'
+		printf "workloads:\n  w: {}\nmetrics:\n  w.rate: {column: n, unit: 1/s, better: higher}\n"
+		for i in $(seq 20); do
+			echo "  'w.lat{$i KiB}': {column: l$i, unit: ms, better: lower}"
+		done
+	} >"$x/wide.yaml"
+	export IOSWEEP_DB=$x/wide.db
+	iosweep import --csv "$x/wide.csv" --map "$x/wide.yaml" >/dev/null
+	run iosweep show
+	[[ $output == *'not shown, 17 labels of w.lat (--metric w.lat shows all)'* && $output == *'3 KiB'* && $output != *'4 KiB'* ]]
+	[[ $output == *'all figures are single: '* ]]
+	run iosweep show -m w.lat
+	[[ $output != *'not shown'* && $output == *'20 KiB'* ]]
+	[ "$(iosweep show --csv | head -1 | grep -o 'w.lat{[0-9]* KiB},' | wc -l)" -eq 20 ]
 }

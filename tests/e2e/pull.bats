@@ -80,7 +80,7 @@ host_up() {
 	run iosweep pull db1 db2 db3 --command "$SSH_DIR/bin/remote"
 	echo "$output"
 	[ "$status" -eq 1 ]
-	[[ $output == *'db1: 1 new sweeps'* && $output == *'db2: 1 new sweeps'* && $output == *'db3: ssh:'* ]]
+	[[ $output == *'db1: 1 new sweep,'* && $output == *'db2: 1 new sweep,'* && $output == *'db3: ssh:'* ]]
 	run iosweep pull db1 db2 --command "$SSH_DIR/bin/remote"
 	[ "$status" -eq 0 ]
 	[[ $output == *'db1: 0 new sweeps'* ]]
