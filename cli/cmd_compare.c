@@ -163,11 +163,16 @@ static bool all_refused(const struct comparison *c)
 static int comparison_print(const struct options *o, const struct comparison *c, enum table_format format, int64_t limit, struct err *e)
 {
 	bool is_gate = !isnan(c->limit);
+	AUTO_TEXT struct text left = { 0 };
+	char count[COUNT_TEXT];
 
 	if (c->n_metrics == 0) {
 		err_set(e, ERR_NOT_FOUND, "no cell of %s has a counterpart in %s: equal settings, workload and metric", c->side[0].name,
 		        c->side[1].name);
-		return err_hint(e, "%zu results on one side and %zu on the other were looked at", c->only[0], c->only[1]);
+		choose_left_out_text(&c->left_out, &left);
+		return err_hint(e, "%s on one side and %zu on the other were looked at%s%s%s", count_format((int64_t)c->only[0], "result", count),
+		                c->only[1], left.n > 0 ? "; left out: " : "", text_str(&left),
+		                c->left_out.flagged > 0 ? " (--flagged takes those that are flagged)" : "");
 	}
 	if (format == TABLE_PEOPLE)
 		comparison_people(c, limit, stdout);
