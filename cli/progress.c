@@ -179,9 +179,7 @@ static void pause_tell(struct progress *p, const struct sweep *s)
 
 static void state_tell(struct progress *p, const struct sweep *s)
 {
-	const char *reason = s->reason != NULL ? s->reason : "";
-
-	if (p->reason != NULL && p->state == s->state && strcmp(p->reason, reason) == 0)
+	if (p->reason != NULL && p->state == s->state && strcmp(p->reason, s->reason) == 0)
 		return;
 	if (s->state == SWEEP_PAUSED)
 		pause_tell(p, s);
@@ -190,17 +188,15 @@ static void state_tell(struct progress *p, const struct sweep *s)
 	else if (p->reason != NULL && p->state != s->state && s->state == SWEEP_RUNNING)
 		remark(p, "sweep %" PRId64 " is running", s->id);
 	free(p->reason);
-	p->reason = xstrdup(reason);
+	p->reason = xstrdup(s->reason);
 	p->state = s->state;
 }
 
 static void ending_tell(struct progress *p, const struct sweep *s)
 {
-	const char *reason = s->reason != NULL ? s->reason : "";
-
 	remark(p, "sweep %" PRId64 " %s%s%s", s->id,
 	       s->state == SWEEP_DONE ? "is done" : s->state == SWEEP_CANCELLED ? "was cancelled" : "has failed",
-	       reason[0] != '\0' ? ": " : "", reason);
+	       s->reason[0] != '\0' ? ": " : "", s->reason);
 }
 
 /* ---- waiting ---- */

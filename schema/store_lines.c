@@ -307,16 +307,23 @@ static void end_write(struct lines *l)
 	line_write(l, j);
 }
 
+static int sweeps_choose(struct lines *l, const struct merge_options *o, struct err *e)
+{
+	if (o->sweep_ids == NULL)
+		return statement_run(l->s, e, "INSERT INTO lines_chosen SELECT id FROM sweep "
+		                     "WHERE state NOT IN ('queued', 'running', 'paused')", "");
+	for (size_t i = 0; i < o->n_sweep_ids; i++)
+		if (statement_run(l->s, e, "INSERT OR IGNORE INTO lines_chosen VALUES (?)", "i", o->sweep_ids[i]) < 0)
+			return -1;
+	return 0;
+}
+
 static int lines_write(struct lines *l, const struct merge_options *o, struct err *e)
 {
 	if (statement_run(l->s, e, "CREATE TEMP TABLE lines_chosen (id INTEGER PRIMARY KEY)", "") < 0)
 		return -1;
-	if (o->sweep_ids == NULL &&
-	    statement_run(l->s, e, "INSERT INTO lines_chosen SELECT id FROM sweep WHERE state NOT IN ('queued', 'running', 'paused')", "") < 0)
+	if (sweeps_choose(l, o, e) < 0)
 		return -1;
-	for (size_t i = 0; i < o->n_sweep_ids; i++)
-		if (statement_run(l->s, e, "INSERT OR IGNORE INTO lines_chosen VALUES (?)", "i", o->sweep_ids[i]) < 0)
-			return -1;
 	if (workloads_write(l, e) < 0 || environments_write(l, e) < 0 || sweeps_write(l, e) < 0)
 		return -1;
 	end_write(l);

@@ -46,7 +46,8 @@ struct lines_reader {
 };
 
 /* ERR_USAGE with line and column (from 1), in bytes. */
-int line_fault(const struct lines_reader *r, size_t column, struct err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+#define line_fault(r, column, e, ...) (line_fault_(r, column, e, __VA_ARGS__), err_failed())
+void line_fault_(const struct lines_reader *r, size_t column, struct err *e, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Column of a key; 1 if the line does not have it. */
 size_t line_key_column(const struct lines_reader *r, const char *key);
 #define FAULT(r, key, e, ...) line_fault(r, line_key_column(r, key), e, __VA_ARGS__)

@@ -13,7 +13,7 @@
 
 /* ---- faults ---- */
 
-int line_fault(const struct lines_reader *r, size_t column, struct err *e, const char *fmt, ...)
+void line_fault_(const struct lines_reader *r, size_t column, struct err *e, const char *fmt, ...)
 {
 	AUTO_FREE char *message = NULL;
 	va_list ap;
@@ -22,7 +22,7 @@ int line_fault(const struct lines_reader *r, size_t column, struct err *e, const
 	message = xvasprintf(fmt, ap);
 	va_end(ap);
 	err_set(e, ERR_USAGE, "%s:%lld:%zu: %s", r->name, (long long)r->number, column, message);
-	return err_hint(e, "nothing was imported");
+	err_hint(e, "nothing was imported");
 }
 
 size_t line_key_column(const struct lines_reader *r, const char *key)
