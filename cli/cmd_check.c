@@ -17,6 +17,7 @@
 
 static const struct option_def options[] = {
 	{ "json", 0, NULL, "print JSON" },
+	{ "rehearse", 0, NULL, "what 'submit --rehearse' would do: image target, small sizes" },
 	{ "cells", 'c', NULL, "print every cell (otherwise the first 30), in the order in which they would run" },
 	OPTIONS_END
 };
@@ -225,6 +226,20 @@ static void target_print(const struct target *t)
 	}
 }
 
+static void trials_print(const struct plan *p, const struct step_counts *counts)
+{
+	size_t n_everywhere = 0;
+
+	for (size_t i = 0; i < p->n_workloads; i++)
+		n_everywhere += counts->cells_of[i] == counts->cells;
+	printf("trials    %" PRIu64 " (%zu workload%s x %d in each cell", counts->trials, n_everywhere,
+	       n_everywhere == 1 ? "" : "s", p->trials);
+	for (size_t i = 0; i < p->n_workloads; i++)
+		if (counts->cells_of[i] < counts->cells)
+			printf("; %s in %" PRIu64, p->workloads[i].name, counts->cells_of[i]);
+	printf(")\n");
+}
+
 static void check_print(const struct plan *p, const struct matrix *m, const struct step_counts *counts, double seconds,
                         bool with_cells)
 {
@@ -234,8 +249,7 @@ static void check_print(const struct plan *p, const struct matrix *m, const stru
 	printf("plan      %s%s%s\n", p->name, p->about[0] != '\0' ? ": " : "", p->about);
 	target_print(&p->target);
 	printf("cells     %" PRIu64 ", order %s, fresh %s\n", counts->cells, order_name(p->order), fresh_name(p->fresh));
-	printf("trials    %" PRIu64 " (%zu workload%s x %d in each cell)\n", counts->trials, p->n_workloads,
-	       p->n_workloads == 1 ? "" : "s", p->trials);
+	trials_print(p, counts);
 	printf("steps     ");
 	for (int i = 0; i < N_STEPS; i++) {
 		if (counts->steps[i] == 0)
@@ -267,8 +281,11 @@ static int plan_check(const struct options *o, const char *data, size_t n, const
 	struct plan *p = NULL;
 	struct matrix *m = NULL;
 	double seconds = -1;
-	bool is_good = plan_read(data, n, registry, d, &p) == 0 && matrix_new(p, d, &m) == 0;
+	bool is_good = plan_read(data, n, registry, d, &p) == 0;
 
+	if (is_good && options_has(o, "rehearse"))
+		plan_rehearse(p);
+	is_good = is_good && matrix_new(p, d, &m) == 0;
 	if (is_good) {
 		matrix_count_steps(m, &counts);
 		seconds = seconds_estimate(p, &counts);

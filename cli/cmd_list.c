@@ -59,6 +59,8 @@ static void sweep_add(struct table *t, const struct list_columns *c, const struc
 	table_show(t, c->cells, cells);
 	table_integer(t, c->trials, s->cells);
 	table_text(t, c->target, s->target);
+	if (s->is_rehearsal)
+		table_show(t, c->target, "rehearsal");
 	table_text(t, c->host, s->host);
 	table_text(t, c->submitter, s->submitter);
 	table_text(t, c->submitted, time_format_utc(s->submitted_ms, time));

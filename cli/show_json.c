@@ -57,6 +57,7 @@ static struct json_object *sweep_object(const struct sweep *s)
 	json_object_object_add(o, "priority", json_object_new_int(s->priority));
 	json_object_object_add(o, "keep", json_object_new_string(keep_name(s->keep)));
 	json_object_object_add(o, "strict", json_object_new_boolean(s->strict));
+	json_object_object_add(o, "rehearsal", json_object_new_boolean(s->is_rehearsal));
 	json_object_object_add(o, "cells", json_object_new_int64(s->cells));
 	json_object_object_add(o, "cells_ended", json_object_new_int64(s->cells_ended));
 	json_object_object_add(o, "trials_ok", json_object_new_int64(s->trials_ok));

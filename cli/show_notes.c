@@ -23,6 +23,8 @@ static void sweep_line(const struct report *r, FILE *out)
 	fprintf(out, "sweep %" PRId64 "  %s  on %s, %s%s%s: %s%s%s\n", s->id, s->plan_name, s->host,
 	        is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target, sweep_state_name(s->state), s->reason != NULL && s->reason[0] != '\0' ? ": " : "",
 	        s->reason != NULL ? s->reason : "");
+	if (s->is_rehearsal)
+		fprintf(out, "A rehearsal: image and small sizes; its figures say nothing about the plan's target.\n");
 	if (s->about != NULL && s->about[0] != '\0')
 		fprintf(out, "%s\n", s->about);
 	fprintf(out, "%" PRId64 " of %" PRId64 " cell%s, %s", s->cells_ended, s->cells, s->cells == 1 ? "" : "s", kept[s->keep]);

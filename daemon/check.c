@@ -181,16 +181,21 @@ static int check_prepare(struct checking *k, const char *config_file, uint32_t u
 	return privilege_drop(k->config->user, e);
 }
 
-static int check_plan(struct checking *k, struct diags *d, struct err *e)
+static int check_plan(struct checking *k, bool rehearse, struct diags *d, struct err *e)
 {
+	int status;
+
 	if (input_read(&k->text, e) < 0)
 		return -1;
-	if (plan_read(text_str(&k->text), k->text.n, k->registry, d, &k->plan) < 0 || matrix_new(k->plan, d, &k->matrix) < 0)
+	status = plan_read(text_str(&k->text), k->text.n, k->registry, d, &k->plan);
+	if (status == 0 && rehearse)
+		plan_rehearse(k->plan);
+	if (status < 0 || matrix_new(k->plan, d, &k->matrix) < 0)
 		return err_set(e, ERR_USAGE, "the plan has %zu error%s", d->n + d->n_lost, d->n + d->n_lost == 1 ? "" : "s");
 	return check_target(&k->plan->target, k->config, &k->facts, e);
 }
 
-int check_main(const char *config_file, uint32_t uid)
+int check_main(const char *config_file, uint32_t uid, bool rehearse)
 {
 	struct checking k = { 0 };
 	AUTO_TEXT struct text line = { 0 };
@@ -199,7 +204,7 @@ int check_main(const char *config_file, uint32_t uid)
 	struct err e = { 0 };
 
 	diags_init(&d, "plan");
-	if (check_prepare(&k, config_file, uid, &e) < 0 || check_plan(&k, &d, &e) < 0)
+	if (check_prepare(&k, config_file, uid, &e) < 0 || check_plan(&k, rehearse, &d, &e) < 0)
 		answer = message_error(&e, &d);
 	else
 		answer = answer_make(&k.plan->target, matrix_count(k.matrix), k.submitter);

@@ -12,10 +12,10 @@
 #include "schema/config.h"
 #include "schema/model.h"
 
-/* Entry of the role: iosweepd --config FILE --check UID.  The plan comes on standard input; one JSON object goes to standard
+/* Entry of the role: iosweepd --config FILE --check UID [rehearse].  The plan comes on standard input; one JSON object goes to standard
  * output: {"ok":true,"cells":N,"submitter":LOGIN,"kind":"device","name":"md1120","erase":true,"bytes":0}, or an error as in
  * message.h.  Returns the exit status. */
-int check_main(const char *config_file, uint32_t uid);
+int check_main(const char *config_file, uint32_t uid, bool rehearse);
 
 /* What must be known of the host for a target; gathered before the plan is read. */
 struct check_facts {

@@ -46,6 +46,7 @@ struct options {
 	bool is_verbose;
 	int64_t sweep_id;      /* ROLE_WORKER */
 	bool undo_only;
+	bool rehearse; /* the check role */
 	const char *what, *name, *extra; /* ROLE_DESCRIBE */
 	int64_t uid;           /* ROLE_CHECK */
 };
@@ -265,6 +266,10 @@ static int operands_read(int argc, char **argv, struct options *o)
 		o->name = optind < argc ? argv[optind++] : NULL;
 		o->extra = optind < argc ? argv[optind++] : NULL;
 	}
+	if (o->role == ROLE_CHECK && optind < argc && strcmp(argv[optind], "rehearse") == 0) {
+		o->rehearse = true;
+		optind++;
+	}
 	return optind < argc ? usage_error("takes no operand", argv[optind]) : 0;
 }
 
@@ -336,7 +341,7 @@ int main(int argc, char **argv)
 	case ROLE_DESCRIBE:
 		return describe_main(o.config_file, o.what, o.name, o.extra);
 	case ROLE_CHECK:
-		return check_main(o.config_file, (uint32_t)o.uid);
+		return check_main(o.config_file, (uint32_t)o.uid, o.rehearse);
 	}
 	return 2;
 }

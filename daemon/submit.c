@@ -31,6 +31,7 @@ struct submission {
 	struct peer peer;
 	char *plan;        /* owned */
 	bool strict;
+	bool is_rehearsal;
 	bool has_priority;
 	int priority;
 	char *options;     /* owned: JSON */
@@ -99,10 +100,13 @@ static int sweep_make(struct daemon *d, const struct submission *sub, struct dia
 	diags_done(&ignored);
 	if (status < 0)
 		return -1;
-	if (plan_read(sub->plan, strlen(sub->plan), registry, diags, &plan) < 0)
+	if (plan_read(sub->plan, strlen(sub->plan), registry, diags, &plan) < 0) {
 		status = err_set(e, ERR_USAGE, "the plan has errors");
-	else
+	} else {
+		if (sub->is_rehearsal)
+			plan_rehearse(plan);
 		status = sweep_store(d, sub, plan, ret_id, e);
+	}
 	plan_free(plan);
 	registry_free(registry);
 	return status;
@@ -221,6 +225,7 @@ static int options_read(struct json_object *request, struct submission *sub, str
 		return err_set(e, ERR_PROTOCOL, "'options' in the message is not an object");
 	sub->options = xstrdup(json_object_to_json_string_ext(options, JSON_C_TO_STRING_PLAIN));
 	sub->strict = message_bool_or(options, "strict", false);
+	sub->is_rehearsal = message_bool_or(options, "rehearse", false);
 	sub->has_priority = json_object_object_get_ex(options, "priority", NULL);
 	if (!sub->has_priority)
 		return 0;
@@ -235,7 +240,7 @@ static int options_read(struct json_object *request, struct submission *sub, str
 static int check_ask(struct daemon *d, struct submission *sub, struct json_object *plan, struct err *e)
 {
 	char uid[16];
-	const char *const args[] = { "--check", uid, NULL };
+	const char *const args[] = { "--check", uid, sub->is_rehearsal ? "rehearse" : NULL, NULL };
 
 	snprintf(uid, sizeof(uid), "%u", (unsigned)sub->peer.uid);
 	return child_start(d, "the check of the plan", args, json_object_get_string(plan),

@@ -91,6 +91,30 @@ static bool step_has_axis(const struct cell *c, enum step_id step)
 	return false;
 }
 
+static bool setting_meets(const struct setting *s, const struct plan_axis *axis)
+{
+	/* A filesystem is meant by the name that the plan gave it, which its value, the type, does not tell. */
+	const char *value = axis->def->kind == AXIS_FILESYSTEM ? s->requested : s->value;
+
+	for (size_t i = 0; i < axis->n; i++)
+		if (strcmp(axis->values[i].value, value) == 0)
+			return true;
+	return false;
+}
+
+bool cell_has_workload(const struct plan *p, const struct cell *c, size_t workload)
+{
+	const struct plan_pattern *only = &p->workloads[workload].only;
+
+	for (size_t i = 0; i < only->n; i++) {
+		const struct setting *s = cell_get(c, only->axes[i].name);
+
+		if (s == NULL || !setting_meets(s, &only->axes[i]))
+			return false;
+	}
+	return true;
+}
+
 bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id step)
 {
 	const struct setting *filesystem = cell_get(c, "filesystem");
@@ -105,8 +129,9 @@ bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id st
 		return p->target.kind != TARGET_DIRECTORY && filesystem != NULL && strcmp(filesystem->value, "none") != 0;
 	case STEP_TUNE:
 		return p->target.kind != TARGET_DIRECTORY || step_has_axis(c, step);
-	case STEP_LAYOUT:
 	case STEP_CONFINE:
+		return p->memory_max_bytes > 0 || step_has_axis(c, step);
+	case STEP_LAYOUT:
 		return step_has_axis(c, step);
 	case N_STEPS:
 		break;

@@ -214,7 +214,7 @@ static int u32_compare(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static void exclude_make(struct matrix *m, const struct plan_exclude *src, struct exclude *x)
+static void exclude_make(struct matrix *m, const struct plan_pattern *src, struct exclude *x)
 {
 	*x = (struct exclude){ .axes = arena_array(m->arena, src->n, sizeof(*x->axes)), .n = src->n };
 	for (size_t i = 0; i < src->n; i++) {

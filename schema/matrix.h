@@ -39,6 +39,8 @@ void matrix_walk_free(struct matrix_walk *w);
 enum step_id cell_first_difference(const struct cell *prev, const struct cell *next);
 /* The same, with what `fresh` asks for: unless it is FRESH_FILESYSTEM, the format is never carried over. */
 enum step_id cell_first_step(enum fresh fresh, const struct cell *prev, const struct cell *next);
+/* Whether a workload of the plan (its index) is measured in this cell. */
+bool cell_has_workload(const struct plan *p, const struct cell *c, size_t workload);
 /* Whether the step is run for this cell; the rules of `applies` in the worker's step table.  On a device or image the queue
  * and the bdi are always seen to (what is left as found is recorded), on a directory only what the cell sets; format and
  * mount need a filesystem, layout and confine an axis. */
@@ -61,6 +63,7 @@ int cell_format(const struct matrix *m, const struct cell *c, struct arena *a, s
 struct step_counts {
 	uint64_t cells, trials;
 	uint64_t steps[N_STEPS];
+	const uint64_t *cells_of; /* of each workload, those it is measured in; lives as long as the matrix */
 };
 void matrix_count_steps(const struct matrix *m, struct step_counts *ret);
 

@@ -129,24 +129,42 @@ static void visit_add(const struct plan *p, const struct cell *prev, const struc
 		steps_add(p, next, STEP_FORMAT, times * (trials - 1), steps);
 }
 
+/* Workloads of a cell, counted for each. */
+static uint64_t workloads_count(const struct plan *p, const struct cell *c, uint64_t *cells_of)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_workloads; i++)
+		if (p->workloads[i].only.n == 0 || cell_has_workload(p, c, i)) {
+			cells_of[i]++;
+			n++;
+		}
+	return n;
+}
+
 void matrix_count_steps(const struct matrix *m, struct step_counts *ret)
 {
 	const struct plan *p = m->plan;
 	bool is_rounds = p->order == ORDER_ROUNDS;
-	uint64_t passes = is_rounds ? (uint64_t)p->trials : 1, per_visit = p->n_workloads * (is_rounds ? 1 : (uint64_t)p->trials);
+	uint64_t passes = is_rounds ? (uint64_t)p->trials : 1, per_visit = is_rounds ? 1 : (uint64_t)p->trials, n = 0, n_first = 0;
+	uint64_t *cells_of = arena_array(m->arena, p->n_workloads, sizeof(*cells_of));
 	struct matrix_walk *w = matrix_walk_new(m);
 	struct cell first, cells[2];
 	const struct cell *prev = NULL;
 
-	*ret = (struct step_counts){ .cells = m->n_cells, .trials = m->n_cells * p->n_workloads * (uint64_t)p->trials };
+	*ret = (struct step_counts){ .cells = m->n_cells, .cells_of = cells_of };
 	for (unsigned i = 0; matrix_walk_next(w, &cells[i]); i = !i) {
+		n = workloads_count(p, &cells[i], cells_of);
+		ret->trials += n * (uint64_t)p->trials;
 		/* the first cell of the first pass comes from nothing, that of later passes after the last cell */
-		if (prev == NULL)
+		if (prev == NULL) {
 			first = cells[i];
-		visit_add(p, prev, &cells[i], per_visit, prev == NULL ? 1 : passes, ret->steps);
+			n_first = n;
+		}
+		visit_add(p, prev, &cells[i], n * per_visit, prev == NULL ? 1 : passes, ret->steps);
 		prev = &cells[i];
 	}
 	if (passes > 1 && prev != NULL)
-		visit_add(p, prev, &first, per_visit, passes - 1, ret->steps);
+		visit_add(p, prev, &first, n_first * per_visit, passes - 1, ret->steps);
 	matrix_walk_free(w);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Plans: the top level of the file, its settings, target and geometry.  The rest is read by plan_define.c,
- * plan_workload.c, plan_axis.c and plan_block.c, in the order of the table below, since later parts refer to earlier
+ * plan_workload.c, plan_rehearse.c, plan_axis.c and plan_block.c, in the order of the table below, since later parts refer to earlier
  * ones.  Cells are made of it in matrix.c.
  */
 #include "schema/plan.h"
@@ -89,12 +89,17 @@ static void integer_read(struct plan_reader *r, const struct node *node, const c
 		           (long long)min, (long long)max);
 }
 
-static void trials_read(struct plan_reader *r, const struct node *node)
+void plan_trials(struct plan_reader *r, const struct node *node, int *ret)
 {
-	int64_t v = r->p->trials;
+	int64_t v = *ret;
 
 	integer_read(r, node, "trials", 1, 1000, &v);
-	r->p->trials = (int)v;
+	*ret = (int)v;
+}
+
+static void trials_read(struct plan_reader *r, const struct node *node)
+{
+	plan_trials(r, node, &r->p->trials);
 }
 
 static void priority_read(struct plan_reader *r, const struct node *node)
@@ -218,16 +223,16 @@ static void target_name_read(struct plan_reader *r, const struct node *node, con
 
 #define IMAGE_MIN_BYTES (INT64_C(1) << 20)
 
-static void image_read(struct plan_reader *r, const struct node *node)
+void plan_image_size(struct plan_reader *r, const struct node *node, int64_t *ret_bytes)
 {
 	const char *text = plan_scalar(r, node, "image", "a size");
 	struct err e;
 
 	if (text == NULL)
 		return;
-	if (size_parse(text, 0, &r->p->target.image_bytes, &e) < 0)
+	if (size_parse(text, 0, ret_bytes, &e) < 0)
 		plan_fault_err(r, node, "image", &e);
-	else if (r->p->target.image_bytes < IMAGE_MIN_BYTES || r->p->target.image_bytes % 4096 != 0)
+	else if (*ret_bytes < IMAGE_MIN_BYTES || *ret_bytes % 4096 != 0)
 		PLAN_FAULT(r, node, "image: '%s' is not a size of at least 1MiB and a multiple of 4KiB", text);
 }
 
@@ -250,7 +255,7 @@ static void target_read(struct plan_reader *r, const struct node *node)
 	if (device != NULL)
 		target_name_read(r, device, "device");
 	if (image != NULL)
-		image_read(r, image);
+		plan_image_size(r, image, &t->image_bytes);
 	if (directory != NULL)
 		target_name_read(r, directory, "directory");
 	bool_read(r, node, "direct", &t->direct);
@@ -311,6 +316,7 @@ static const struct {
 	{ "window", window_read, NULL },
 	{ "define", plan_read_define, NULL },
 	{ "workloads", plan_read_workloads, "'workloads:' with a list such as [dd-write, dd-read]" },
+	{ "rehearse", plan_read_rehearse, NULL },
 	{ "matrix", plan_read_matrix, "'matrix:' with the axes to vary" },
 	{ "exclude", plan_read_exclude, NULL },
 };
@@ -335,6 +341,7 @@ static void top_read(struct plan_reader *r, const struct node *root)
 		else if (plan_keys[i].need != NULL)
 			PLAN_FAULT(r, root, "the plan has no '%s': add %s", plan_keys[i].key, plan_keys[i].need);
 	}
+	plan_read_only(r);
 }
 
 int plan_read(const char *data, size_t n, const struct registry *workloads, struct diags *d, struct plan **ret)

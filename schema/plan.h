@@ -49,7 +49,7 @@ struct plan_block {
 	int line, column;
 };
 
-struct plan_exclude { /* a cell is excluded if every axis named has one of its values */
+struct plan_pattern { /* meets a cell that has, for every axis named, one of its values */
 	struct plan_axis *axes;
 	size_t n;
 };
@@ -59,6 +59,10 @@ struct plan_workload {
 	const struct workload *definition;/* owned by the plan's arena or the registry */
 	struct workload_param *params;    /* all parameters of the definition, the plan's values in */
 	size_t n_params;
+	struct plan_pattern only;         /* cells that it is measured in; n 0: in all */
+	const struct node *only_node;     /* as written; read when the matrix is known */
+	struct workload_param *rehearse;  /* what the plan's rehearse: says of it */
+	size_t n_rehearse;
 	int line, column;
 };
 
@@ -75,7 +79,7 @@ struct plan {
 	size_t n_filesystems;
 	struct plan_block *blocks;
 	size_t n_blocks;
-	struct plan_exclude *excludes;
+	struct plan_pattern *excludes;
 	size_t n_excludes;
 	struct plan_workload *workloads;
 	size_t n_workloads;
@@ -91,6 +95,10 @@ struct plan {
 	int64_t settle_ns;        /* longest wait for a quiet machine before a trial; default 5 min; 0: no wait at all */
 	bool stop_on_failure;     /* on-failure: stop */
 	int priority;             /* -100..100, default 0 */
+	int64_t rehearse_image_bytes; /* rehearse: 0: not said */
+	int rehearse_trials;          /* rehearse: 0: not said */
+	bool is_rehearsal;            /* plan_rehearse was called */
+	int64_t memory_max_bytes;     /* of a rehearsal: no cell's workloads get more; 0: no such limit */
 };
 
 /* Where workload definitions come from: name -> definition.  See workload.h. */
@@ -99,6 +107,14 @@ struct registry;
 /* Reads and checks a plan.  ret: to be freed by plan_free.  Fails with -1 and diagnostics in d. */
 int plan_read(const char *data, size_t n, const struct registry *workloads, struct diags *d, struct plan **ret);
 void plan_free(struct plan *p);
+
+/* Turns a plan into its rehearsal (submit --rehearse): cells and tools stay; the target is an image, sizes and counts of the
+ * workloads are small, so is the memory they get, there is one trial unless the plan says more.  Before a matrix is made of it; not to be repeated. */
+void plan_rehearse(struct plan *p);
+/* A parameter's value in a rehearsal, given the plan's or a cell's. */
+const char *plan_rehearsed(const struct plan_workload *w, const char *name, const char *value);
+/* What results are kept by: workload_digest; for a rehearsal another one, so that its figures meet no real ones. */
+void plan_workload_digest(const struct plan *p, const struct plan_workload *w, uint8_t ret[32]);
 
 /* Replaces ${...} in option words (arena): ${stripe_unit} in bytes, ${stripe_unit:KiB} and :B :MiB :GiB, ${data_disks},
  * ${stride} = stripe unit / block size, ${stripe_width} = stride x data disks, both in filesystem blocks (mke2fs(8),

@@ -198,12 +198,12 @@ static bool axis_exists(const struct plan *p, const char *axis)
 	return false;
 }
 
-static void exclude_entry_read(struct plan_reader *r, const struct node *node)
+/* what: the key it stands under, for messages. */
+static void pattern_read(struct plan_reader *r, const struct node *node, const char *what, struct plan_pattern *ret)
 {
-	struct plan_exclude x = { .axes = arena_array(r->a, node->n + 1, sizeof(*x.axes)) };
-
+	ret->axes = arena_array(r->a, node->n + 1, sizeof(*ret->axes));
 	if (node->kind != NODE_MAP || node->n == 0) {
-		PLAN_FAULT(r, node, "an entry of 'exclude' is a map of axes and values");
+		PLAN_FAULT(r, node, "an entry of '%s' is a map of axes and values", what);
 		return;
 	}
 	for (size_t i = 0; i < node->n; i++) {
@@ -214,17 +214,16 @@ static void exclude_entry_read(struct plan_reader *r, const struct node *node)
 		if (axis.def == NULL || plan_axis_values(r, key, node->at[i], false, &axis) < 0)
 			continue;
 		if (!axis_exists(r->p, axis.name)) {
-			PLAN_FAULT(r, key, "exclude: no block of the matrix has the axis '%s'", axis.name);
+			PLAN_FAULT(r, key, "%s: no block of the matrix has the axis '%s'", what, axis.name);
 			continue;
 		}
 		for (size_t j = 0; j < axis.n; j++)
 			if (!value_exists(r->p, axis.name, axis.values[j].value))
 				diags_add(r->d, axis.values[j].line, axis.values[j].column,
-				          "exclude: no block of the matrix has '%s' as a value of '%s'", axis.values[j].requested,
+				          "%s: no block of the matrix has '%s' as a value of '%s'", what, axis.values[j].requested,
 				          axis.name);
-		x.axes[x.n++] = axis;
+		ret->axes[ret->n++] = axis;
 	}
-	r->p->excludes[r->p->n_excludes++] = x;
 }
 
 void plan_read_exclude(struct plan_reader *r, const struct node *node)
@@ -237,5 +236,25 @@ void plan_read_exclude(struct plan_reader *r, const struct node *node)
 	}
 	r->p->excludes = arena_array(r->a, n + 1, sizeof(*r->p->excludes));
 	for (size_t i = 0; i < n; i++)
-		exclude_entry_read(r, node->kind == NODE_LIST ? node->at[i] : node);
+		pattern_read(r, node->kind == NODE_LIST ? node->at[i] : node, "exclude", &r->p->excludes[r->p->n_excludes++]);
+}
+
+/* ---- only ---- */
+
+/* Cells are compared as they are walked, where options have lost who gave them. */
+static void only_read(struct plan_reader *r, struct plan_workload *w)
+{
+	pattern_read(r, w->only_node, "only", &w->only);
+	for (size_t i = 0; i < w->only.n; i++)
+		if (w->only.axes[i].def->kind == AXIS_WORDS)
+			diags_add(r->d, w->only.axes[i].line, w->only.axes[i].column,
+			          "only: '%s' cannot be asked for: give its filesystem a name under 'define' and ask for that",
+			          w->only.axes[i].name);
+}
+
+void plan_read_only(struct plan_reader *r)
+{
+	for (size_t i = 0; i < r->p->n_workloads; i++)
+		if (r->p->workloads[i].only_node != NULL)
+			only_read(r, &r->p->workloads[i]);
 }

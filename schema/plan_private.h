@@ -26,12 +26,17 @@ void plan_fault_err(struct plan_reader *r, const struct node *node, const char *
 const char *plan_scalar(struct plan_reader *r, const struct node *node, const char *key, const char *what);
 /* [A-Za-z0-9][A-Za-z0-9._-]*, at most 64 bytes; else a fault and NULL. */
 const char *plan_name(struct plan_reader *r, const struct node *node, const char *key);
+/* The size of an image; how many trials. */
+void plan_image_size(struct plan_reader *r, const struct node *node, int64_t *ret_bytes);
+void plan_trials(struct plan_reader *r, const struct node *node, int *ret);
 /* Option words: a string to be split, or a list of words.  NULL-terminated; NULL after a fault. */
 char **plan_words(struct plan_reader *r, const struct node *node, const char *key);
 
 void plan_read_define(struct plan_reader *r, const struct node *node);
 void plan_read_workloads(struct plan_reader *r, const struct node *node);
 void plan_read_matrix(struct plan_reader *r, const struct node *node);
+void plan_read_only(struct plan_reader *r); /* of all workloads; after the matrix */
+void plan_read_rehearse(struct plan_reader *r, const struct node *node);
 void plan_read_exclude(struct plan_reader *r, const struct node *node);
 
 /* The row of an axis as this plan may use it; a fault at key and NULL if it may not (plan_axis.c). */

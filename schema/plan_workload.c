@@ -46,6 +46,12 @@ static void parameter_unknown(struct plan_reader *r, const struct node *key, con
 		           list.n > 0 ? text_str(&list) : " none");
 }
 
+/* Keys beside the parameters: under which name, and in which cells. */
+static bool is_about_cells(const char *key)
+{
+	return strcmp(key, "as") == 0 || strcmp(key, "only") == 0;
+}
+
 /* The parameters: all of the definition's with the plan's values in, then those that it does not name. */
 static void parameters_read(struct plan_reader *r, const struct node *body, struct plan_workload *w)
 {
@@ -60,7 +66,7 @@ static void parameters_read(struct plan_reader *r, const struct node *body, stru
 		const struct node *key = body->keys[i], *value = body->at[i];
 		size_t at = 0;
 
-		if (strcmp(key->text, "as") == 0)
+		if (is_about_cells(key->text))
 			continue;
 		if (value->kind != NODE_SCALAR) {
 			PLAN_FAULT(r, value, "a parameter is a text or number, not %s: to sweep it, write '%s.%s: [...]' in the matrix",
@@ -83,7 +89,7 @@ static void parameters_read(struct plan_reader *r, const struct node *body, stru
 /* `command`: the definition itself stands in the plan. */
 static const struct workload *command_read(struct plan_reader *r, const struct node *body)
 {
-	struct node *rest = arena_alloc(r->a, sizeof(*rest)); /* without as:, which is the plan's */
+	struct node *rest = arena_alloc(r->a, sizeof(*rest)); /* without as: and only:, which are the plan's */
 	struct workload *definition;
 
 	*rest = *body;
@@ -91,7 +97,7 @@ static const struct workload *command_read(struct plan_reader *r, const struct n
 	rest->at = arena_array(r->a, body->n + 1, sizeof(struct node *));
 	rest->n = 0;
 	for (size_t i = 0; i < body->n; i++) {
-		if (strcmp(body->keys[i]->text, "as") == 0)
+		if (is_about_cells(body->keys[i]->text))
 			continue;
 		rest->keys[rest->n] = body->keys[i];
 		rest->at[rest->n++] = body->at[i];
@@ -147,6 +153,7 @@ static void workload_entry_read(struct plan_reader *r, const struct node *key, c
 	const struct node *as = body != NULL ? node_get(body, "as") : NULL;
 	struct plan_workload w = { .line = key->line, .column = key->column };
 
+	w.only_node = body != NULL ? node_get(body, "only") : NULL;
 	w.name = as != NULL ? plan_name(r, as, "as") : plan_name(r, key, "workloads");
 	if (strcmp(key->text, "command") == 0 && body != NULL) {
 		w.definition = command_read(r, body);

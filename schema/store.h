@@ -73,6 +73,7 @@ struct sweep {
 	enum keep keep;
 	bool strict;
 	char *options; /* JSON */
+	bool is_rehearsal; /* of options */
 	int64_t submitted_ms, started_ms, ended_ms; /* 0: not yet */
 	int64_t cells_ended, trials_ok;             /* progress, counted */
 };

@@ -153,14 +153,15 @@ static int overhead_median(struct store *s, int64_t host_id, int64_t workload_id
 }
 
 /* 1 and the time of one trial, 0 if this workload never ran here, -1. */
-static int workload_cost(struct store *s, int64_t host_id, const struct plan_workload *w, double *ret_ns, struct err *e)
+static int workload_cost(struct store *s, int64_t host_id, const struct plan *p, const struct plan_workload *w, double *ret_ns,
+                         struct err *e)
 {
 	uint8_t digest[DIGEST_SIZE];
 	int64_t workload_id;
 	double ns, overhead;
 	int found;
 
-	workload_digest(w->definition, w->params, w->n_params, digest);
+	plan_workload_digest(p, w, digest);
 	found = statement_int(s, &workload_id, e, "SELECT id FROM workload WHERE digest = ?", "d", digest);
 	if (found > 0)
 		found = trial_median(s, host_id, workload_id, &ns, e);
@@ -185,10 +186,10 @@ static int estimate(struct store *s, const struct plan *p, const struct step_cou
 	if (found == 0)
 		return 0;
 	for (size_t i = 0; i < p->n_workloads; i++) {
-		found = workload_cost(s, host_id, &p->workloads[i], &ns, e);
+		found = workload_cost(s, host_id, p, &p->workloads[i], &ns, e);
 		if (found <= 0)
 			return found;
-		total_ns += (double)counts->cells * p->trials * ns;
+		total_ns += (double)counts->cells_of[i] * p->trials * ns;
 	}
 	for (enum step_id step = STEP_CLAIM; step < N_STEPS; step++) {
 		if (step_cost_mean(s, host_id, step, p, &ns, e) < 0)

@@ -476,6 +476,22 @@ static int term_select(struct store *s, const struct filter_term *t, struct sele
 	return 0;
 }
 
+/* A rehearsal's figures count only where the sweep itself is asked for. */
+static int rehearsals_leave_out(struct store *s, struct text *to, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_IDS struct ids ids = { 0 };
+	int rc;
+
+	if (statement_open(s, &st, e, "SELECT id FROM sweep WHERE options <> '{}' AND options ->> '$.rehearse'", "") < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0)
+		ids_add(&ids, column_int(st, 0));
+	if (rc == 0 && ids.n > 0)
+		condition_in(to, "c.sweep_id", FILTER_NE, &ids);
+	return rc;
+}
+
 int store_select(struct store *s, const struct filter *f, struct selection *ret, struct err *e)
 {
 	struct selection q = { 0 };
@@ -485,6 +501,10 @@ int store_select(struct store *s, const struct filter *f, struct selection *ret,
 			selection_done(&q);
 			return -1;
 		}
+	}
+	if (!q.has_sweep && rehearsals_leave_out(s, &q.cells, e) < 0) {
+		selection_done(&q);
+		return -1;
 	}
 	if (q.cells.n == 0)
 		text_add(&q.cells, "1");

@@ -25,7 +25,7 @@ static inline void auto_selection(struct selection *q)
 }
 #define AUTO_SELECTION __attribute__((cleanup(auto_selection)))
 
-/* Unknown axis, metric, host, plan, workload, sweep: ERR_USAGE with the column marked and the nearest known names as hint.  A value
+/* Rehearsals are left out unless the filter names sweeps.  Unknown axis, metric, host, plan, workload, sweep: ERR_USAGE with the column marked and the nearest known names as hint.  A value
  * that no cell has is no fault; it selects nothing. */
 int store_select(struct store *s, const struct filter *f, struct selection *ret, struct err *e);
 

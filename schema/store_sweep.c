@@ -80,13 +80,13 @@ static int plan_write(struct store *s, const struct sweep_new *n, int64_t *ret_i
 	                        digest, n->plan->name, n->plan->about, n->plan_source);
 }
 
-static int workload_write(struct store *s, const struct plan_workload *w, int64_t *ret_id, struct err *e)
+static int workload_write(struct store *s, const struct plan *p, const struct plan_workload *w, int64_t *ret_id, struct err *e)
 {
 	AUTO_TEXT struct text parameters = { 0 };
 	uint8_t digest[DIGEST_SIZE];
 	int found;
 
-	workload_digest(w->definition, w->params, w->n_params, digest);
+	plan_workload_digest(p, w, digest);
 	found = statement_int(s, ret_id, e, "SELECT id FROM workload WHERE digest = ?", "d", digest);
 	if (found != 0)
 		return found < 0 ? -1 : 0;
@@ -117,7 +117,7 @@ static int workloads_write(struct store *s, int64_t sweep_id, const struct plan 
 	for (size_t i = 0; i < p->n_workloads; i++) {
 		int64_t workload_id;
 
-		if (workload_write(s, &p->workloads[i], &workload_id, e) < 0 ||
+		if (workload_write(s, p, &p->workloads[i], &workload_id, e) < 0 ||
 		    workload_is_new(s, sweep_id, workload_id, p->workloads[i].name, e) < 0 ||
 		    statement_run(s, e, "INSERT INTO sweep_workload (sweep_id, workload_id, position, name) VALUES (?, ?, ?, ?)", "iiit",
 		                  sweep_id, workload_id, (int64_t)i, p->workloads[i].name) < 0)
@@ -168,7 +168,8 @@ int store_sweep_submit(struct store *s, const struct sweep_new *n, int64_t *ret_
 	"SELECT s.id, s.uuid, p.name, p.about, h.name, s.state, s.reason, s.wanted, s.priority, s.target_kind, s.target, " \
 	"s.submitter_uid, s.submitter_gid, s.submitter, s.cells, s.trials_per_cell, s.keep, s.strict, s.options, " \
 	"s.submitted_ms, s.started_ms, s.ended_ms, s.cells_ended, s.trials_ok, " \
-	"s.trials_per_cell / max(1, (SELECT count(*) FROM sweep_workload x WHERE x.sweep_id = s.id)) " \
+	"s.trials_per_cell / max(1, (SELECT count(*) FROM sweep_workload x WHERE x.sweep_id = s.id)), " \
+	"s.options ->> '$.rehearse' " \
 	"FROM sweep s JOIN plan p ON p.id = s.plan_id JOIN host h ON h.id = s.host_id "
 
 static void sweep_read(struct statement *st, struct arena *a, struct sweep *ret)
@@ -198,6 +199,7 @@ static void sweep_read(struct statement *st, struct arena *a, struct sweep *ret)
 		.cells_ended = column_int(st, 22),
 		.trials_ok = column_int(st, 23),
 		.repetitions = column_int(st, 24),
+		.is_rehearsal = column_int(st, 25) != 0,
 	};
 	column_copy(st, 1, ret->uuid, sizeof(ret->uuid));
 }

@@ -229,9 +229,18 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 	node = node_get(root, "more-params");
 	if (node != NULL)
 		more_params_read(w, node, d);
+	node = node_get(root, "rehearse");
+	if (node != NULL)
+		rehearse_read(w, node, d);
 }
 
-/* What a definition says, without layout, comments and `about`: equal for equal meaning, on every host. */
+/* Keys at the top of a definition that do not bear on its figures; the name is in the digest anyway. */
+static bool is_beside(const char *key)
+{
+	return strcmp(key, "about") == 0 || strcmp(key, "workload") == 0 || strcmp(key, "rehearse") == 0;
+}
+
+/* What a definition says, without layout, comments and those: equal for equal meaning, on every host. */
 static void node_dump(const struct node *node, int depth, struct text *t)
 {
 	if (node->kind == NODE_SCALAR) {
@@ -240,8 +249,7 @@ static void node_dump(const struct node *node, int depth, struct text *t)
 	}
 	text_add(t, node->kind == NODE_MAP ? "{" : "[");
 	for (size_t i = 0; i < node->n; i++) {
-		if (node->kind == NODE_MAP && depth == 0 &&
-		    (strcmp(node->keys[i]->text, "about") == 0 || strcmp(node->keys[i]->text, "workload") == 0))
+		if (node->kind == NODE_MAP && depth == 0 && is_beside(node->keys[i]->text))
 			continue;
 		if (node->kind == NODE_MAP)
 			text_printf(t, "%zu:%s=", strlen(node->keys[i]->text), node->keys[i]->text);
@@ -316,11 +324,11 @@ static void phases_read(struct workload *w, const struct node *root, struct diag
 /* Reads a definition's map into a new workload; faults go to d. */
 static struct workload *definition_read(const struct node *root, const char *data, size_t n, bool is_body, struct diags *d)
 {
-	static const char *const known[] = { "workload", "about", "needs", "version", "path", "params", "more-params", "warm", "reads",
+	static const char *const known[] = { "workload", "about", "needs", "version", "path", "params", "more-params", "rehearse", "warm", "reads",
 		                             "prepare", "before", "run", "after", "cleanup", "metrics", "sources", "csv",
 		                             "grids", "complete-if", "fail-if", "no-data-if", "suspect-if", NULL };
-	static const char *const known_in_plan[] = { "about", "needs", "version", "path", "params", "warm", "reads", "prepare", "before", "run", "after",
-		                                     "cleanup", "metrics", "sources", "csv", "grids", "complete-if", "fail-if",
+	static const char *const known_in_plan[] = { "about", "needs", "version", "path", "params", "rehearse", "warm", "reads", "prepare", "before", "run",
+		                                     "after", "cleanup", "metrics", "sources", "csv", "grids", "complete-if", "fail-if",
 		                                     "no-data-if", "suspect-if", NULL };
 	struct arena *a = arena_new();
 	struct workload *w = arena_alloc(a, sizeof(*w));

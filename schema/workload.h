@@ -55,6 +55,10 @@ struct workload {
 	bool any_param;          /* takes parameters that it does not name (fio) */
 	const char *more_prefix; /* any_param: only those that begin so ("" : any); pgbench's set_ */
 	char **more_words;       /* any_param: what each becomes where "${@options}" stands; NULL-terminated */
+	struct workload_param *rehearse_at_most; /* in a rehearsal: the largest value of a parameter ... */
+	size_t n_rehearse_at_most;
+	struct workload_param *rehearse_set;     /* ... and those that are replaced whatever the plan says */
+	size_t n_rehearse_set;
 	bool warm;               /* caches are not dropped before a trial */
 	bool reads;              /* its throughput metrics are reads: for the 'cached' flag */
 	struct workload_step *steps[N_PHASES];
@@ -64,7 +68,7 @@ struct workload {
 	const void *rules;       /* complete-if, fail-if, suspect-if: private to extract.c */
 	const char *uses[16];    /* the facts (extract.h) that its expressions name; NULL-terminated */
 	bool is_body;            /* made by workload_from_plan */
-	uint8_t digest[32];      /* of what it says, without about and comments */
+	uint8_t digest[32];      /* of what it says, without about, rehearse and comments */
 	struct arena *arena;     /* owns all of it */
 };
 
@@ -72,6 +76,9 @@ struct workload {
 bool workload_uses(const struct workload *w, const char *fact);
 /* May a plan give this parameter?  By name, or by more-params. */
 bool workload_takes(const struct workload *w, const char *param);
+
+/* A parameter's value in a rehearsal, given the plan's (submit --rehearse). */
+const char *workload_rehearsed(const struct workload *w, const char *name, const char *value);
 
 /* The absolute path of a program: the definition's `path` first (the highest version of a "*" first), then TOOL_PATH's
  * directories.  NULL if it is in none. */

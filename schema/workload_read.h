@@ -48,6 +48,9 @@ bool workload_name_is_builtin(const char *name);
 /* A plan's own definition as a document of its own (workload_source.c). */
 void workload_source_write(const struct node *body, struct text *ret);
 
+/* rehearse: of a definition; its parameters have been read (workload_rehearse.c). */
+void rehearse_read(struct workload *w, const struct node *map, struct diags *d);
+
 /* csv: and grids: of a definition. */
 void dialects_read(struct metric_reader *r, const struct node *root);
 

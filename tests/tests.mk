@@ -14,6 +14,10 @@ check: all $(UNIT) $(FUZZ_REPLAY) ## unit, replay of the fuzz corpus, end to end
 check-e2e: all ## the end-to-end tests alone
 	$(Q)bats --print-output-on-failure $(E2E)
 
+check-all: check-rehearse
+check-rehearse: all ## the four studies in small on image files (root, about 6 minutes)
+	$(Q)bats --print-output-on-failure tests/rehearse/studies.bats
+
 lint: ## include directions, banned functions, sizes, cppcheck, clang-tidy, shellcheck, manuals
 	$(Q)sh tests/lint $(B)
 

@@ -168,24 +168,37 @@ static int group_make(struct worker *w, const char *controller, const char *dir,
 	return 0;
 }
 
-int confine_enter(struct worker *w, struct err *e)
+/* What the cell asks for and what a rehearsal allows, whichever is less; 0: no limit. */
+static int64_t limit_wanted(const struct worker *w, bool *ret_is_asked)
 {
 	const struct setting *s = cell_get(w->cell, "memory");
-	char why[256], dir[600], path[640];
-	const char *controller;
-	int64_t limit;
+	int64_t most = w->plan->memory_max_bytes, bytes = 0;
 
-	if (s == NULL || strcmp(s->value, KERNEL_DEFAULT) == 0)
+	*ret_is_asked = s != NULL && strcmp(s->value, KERNEL_DEFAULT) != 0 && integer_parse(s->value, 1, INT64_MAX, &bytes) == 0;
+	return *ret_is_asked && (most == 0 || bytes < most) ? bytes : most;
+}
+
+int confine_enter(struct worker *w, struct err *e)
+{
+	char why[256], dir[600], path[640], value[24];
+	const char *controller;
+	bool is_asked;
+	int64_t wanted = limit_wanted(w, &is_asked), limit;
+
+	if (wanted == 0)
 		return 0;
 	controller = confine_controller(why, sizeof(why));
+	if (controller[0] == '\0' && !is_asked)
+		return 0; /* a rehearsal goes without */
 	if (controller[0] == '\0')
 		return err_set(e, ERR_INFEASIBLE, "memory: %s", why);
+	snprintf(value, sizeof(value), "%lld", (long long)wanted);
 	group_dir(w, controller, dir, sizeof(dir));
-	if (group_make(w, controller, dir, e) < 0 || limit_set(controller, dir, s->value, e) < 0 ||
+	if (group_make(w, controller, dir, e) < 0 || limit_set(controller, dir, value, e) < 0 ||
 	    limit_read(controller, dir, &limit, e) < 0)
 		return err_in(e, "memory");
-	if (integer_parse(s->value, limit, limit, &limit) < 0)
-		return err_set(e, ERR_MISMATCH, "memory: asked for %s bytes, the cgroup reads %lld", s->value, (long long)limit);
+	if (limit != wanted)
+		return err_set(e, ERR_MISMATCH, "memory: asked for %s bytes, the cgroup reads %lld", value, (long long)limit);
 	w->submitter.cgroup_fd = open(path_format(path, sizeof(path), "%s/cgroup.procs", dir), O_WRONLY | O_CLOEXEC);
 	if (w->submitter.cgroup_fd < 0)
 		return err_sys(e, errno, "open '%s'", path);

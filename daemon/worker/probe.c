@@ -51,32 +51,43 @@ static bool thread_serves_io(const char *comm)
 	return false;
 }
 
-/* utime and stime of "PID (COMM) S PPID ..." in ticks, if it is such a thread; proc(5).  Kernel threads are children of
- * kthreadd, process 2. */
-static double thread_ticks(const char *stat)
+/* "PID (COMM) S PPID ...", if it is such a thread; utime, stime and starttime are fields 14, 15 and 22: proc(5).  Kernel
+ * threads are children of kthreadd, process 2. */
+static bool thread_read(const char *stat, struct probe_thread *ret)
 {
 	const char *open = strchr(stat, '('), *close = strrchr(stat, ')');
 	unsigned long long user, system;
 	int parent;
 
-	if (open == NULL || close == NULL || !thread_serves_io(open + 1))
-		return 0;
-	if (sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &parent, &user, &system) != 3 || parent != 2)
-		return 0;
-	return (double)(user + system);
+	if (open == NULL || close == NULL || !thread_serves_io(open + 1) || sscanf(stat, "%d", &ret->pid) != 1)
+		return false;
+	if (sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu", &parent, &user,
+	           &system, &ret->started) != 4 || parent != 2)
+		return false;
+	ret->ticks = user + system;
+	return true;
 }
 
-static double kernel_read(int proc)
+static int thread_compare(const void *a, const void *b)
+{
+	int x = ((const struct probe_thread *)a)->pid, y = ((const struct probe_thread *)b)->pid;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorted by pid; true if proc could be read. */
+static bool threads_read(int proc, struct arena *a, struct probe_thread **ret, size_t *ret_n)
 {
 	int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	AUTO_FREE struct probe_thread *found = NULL;
 	const struct dirent *entry;
-	double ticks = 0;
+	size_t n = 0, cap = 0;
 
 	if (dir == NULL) {
 		if (fd >= 0)
 			close(fd);
-		return -1;
+		return false;
 	}
 	while ((entry = readdir(dir)) != NULL) {
 		AUTO_TEXT struct text t = { 0 };
@@ -84,23 +95,42 @@ static double kernel_read(int proc)
 
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
+		ARRAY_GROW(found, n, cap);
 		snprintf(path, sizeof(path), "%s/stat", entry->d_name);
-		if (file_read(proc, path, 4096, &t, NULL) == 0)
-			ticks += thread_ticks(text_str(&t));
+		n += file_read(proc, path, 4096, &t, NULL) == 0 && thread_read(text_str(&t), &found[n]);
 	}
 	closedir(dir);
-	return ticks / (double)sysconf(_SC_CLK_TCK);
+	*ret = arena_array(a, n + 1, sizeof(**ret));
+	if (n > 0)
+		memcpy(*ret, found, n * sizeof(*found));
+	qsort(*ret, n, sizeof(**ret), thread_compare);
+	*ret_n = n;
+	return true;
 }
 
-void probe_take(const struct worker *w, const struct workload *def, struct probe *ret)
+double probe_kernel(const struct probe *before, const struct probe *after)
 {
-	*ret = (struct probe){ -1, -1, -1 };
+	unsigned long long ticks = 0;
+
+	for (size_t i = 0; i < after->n_threads; i++) {
+		const struct probe_thread *now = &after->threads[i], *then = NULL;
+
+		if (before->n_threads > 0)
+			then = bsearch(now, before->threads, before->n_threads, sizeof(*now), thread_compare);
+		ticks += now->ticks - (then != NULL && then->started == now->started ? then->ticks : 0);
+	}
+	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+void probe_take(const struct worker *w, const struct workload *def, struct arena *a, struct probe *ret)
+{
+	*ret = (struct probe){ .io_stall = -1, .cached = -1 };
 	if (workload_uses(def, "io_stall"))
 		ret->io_stall = stall_read(w->host_proc_fd);
 	if (workload_uses(def, "cached_before") || workload_uses(def, "cached_after"))
 		ret->cached = cached_read(w->host_proc_fd);
 	if (workload_uses(def, "kernel"))
-		ret->kernel = kernel_read(w->host_proc_fd);
+		ret->has_threads = threads_read(w->host_proc_fd, a, &ret->threads, &ret->n_threads);
 }
 
 size_t probe_facts(const struct probe *before, const struct probe *after, struct fact *facts)
@@ -109,8 +139,8 @@ size_t probe_facts(const struct probe *before, const struct probe *after, struct
 
 	if (before->io_stall >= 0 && after->io_stall >= 0)
 		facts[n++] = (struct fact){ "io_stall", after->io_stall - before->io_stall };
-	if (before->kernel >= 0 && after->kernel >= 0)
-		facts[n++] = (struct fact){ "kernel", after->kernel - before->kernel };
+	if (before->has_threads && after->has_threads)
+		facts[n++] = (struct fact){ "kernel", probe_kernel(before, after) };
 	if (before->cached >= 0 && after->cached >= 0) {
 		facts[n++] = (struct fact){ "cached_before", before->cached };
 		facts[n++] = (struct fact){ "cached_after", after->cached };

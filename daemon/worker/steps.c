@@ -67,7 +67,7 @@ static bool tune_applies(const struct worker *w)
 
 static bool confine_applies(const struct worker *w)
 {
-	return cell_sets(w, STEP_CONFINE);
+	return cell_needs_step(w->plan, w->cell, STEP_CONFINE);
 }
 
 const struct step step_table[N_STEPS] = {

@@ -241,7 +241,7 @@ static int cell_work(struct visit *v, struct err *e)
 	if (settings_verify(v->w, "after setting", e) < 0 || environment_update(v, e) < 0)
 		return -1;
 	for (size_t i = 0; i < v->w->n_workloads; i++)
-		if (workload_run(v, i, e) < 0)
+		if (cell_has_workload(v->w->plan, v->w->cell, i) && workload_run(v, i, e) < 0)
 			return -1;
 	return 0;
 }
@@ -286,6 +286,8 @@ static int visit_judge(struct visit *v, struct err *e)
 	bool *done = arena_array(w->cell_arena, (size_t)n, sizeof(*done));
 
 	for (size_t i = 0; i < w->n_workloads && v->only != ALL_REPETITIONS && v->state == CELL_OK; i++) {
+		if (!cell_has_workload(w->plan, w->cell, i))
+			continue;
 		if (store_trials_done(w->store, w->cell_id, w->workloads[i].workload_id, n, done, e) < 0)
 			return -1;
 		for (int k = 0; k < n; k++)

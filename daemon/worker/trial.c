@@ -62,14 +62,14 @@ static int trial_phases(struct trial *t, struct err *e)
 		bench_servers_stop(b, PHASE_BEFORE);
 		return -1;
 	}
-	probe_take(t->w, b->def->definition, &t->probe_before);
+	probe_take(t->w, b->def->definition, t->a, &t->probe_before);
 	iostat_read(t->w, &t->io.before_run);
 	if (b->n_servers > 0)
 		t->io.before_settle.is_known = false; /* a server of ours may have moved what moved since */
 	t->has_run = true;
 	rc = bench_phase(b, PHASE_RUN, t->repetition, t->a, &t->run, e);
 	iostat_read(t->w, &t->io.after_run);
-	probe_take(t->w, b->def->definition, &t->probe_after);
+	probe_take(t->w, b->def->definition, t->a, &t->probe_after);
 	t->io.tools_read_bytes = t->run.tools_read_bytes;
 	t->io.is_shared = t->w->claimed.kind == TARGET_DIRECTORY;
 	if (rc == 0)

@@ -97,7 +97,8 @@ static int memory_find(struct worker *w, const struct setting *s, struct found *
 	if (confine_read(w, &limit, e) < 0)
 		return -1;
 	text_printf(&f->effective, "%lld", (long long)limit);
-	f->verdict = setting_equals(text_str(&f->effective), s->value) ? VERDICT_CONFIRMED : VERDICT_CONTRADICTED;
+	f->verdict = setting_equals(text_str(&f->effective), s->value) ? VERDICT_CONFIRMED :
+	             limit == w->plan->memory_max_bytes ? VERDICT_IMPLIED : VERDICT_CONTRADICTED;
 	if (f->verdict == VERDICT_CONTRADICTED)
 		text_printf(&f->why, "asked for %s, it reads %s", s->value, text_str(&f->effective));
 	return 0;

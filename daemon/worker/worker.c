@@ -208,6 +208,8 @@ static int plan_load(struct worker *w, struct err *e)
 		return -1;
 	diags_init(&d, "plan");
 	rc = plan_read(source, strlen(source), w->registry, &d, &w->plan);
+	if (rc == 0 && w->sweep.is_rehearsal)
+		plan_rehearse(w->plan);
 	if (rc == 0)
 		rc = matrix_new(w->plan, &d, &w->matrix);
 	if (rc < 0)

@@ -292,3 +292,44 @@ positive() {
 	END
 	positive hdparm.throughput
 }
+
+@test "a rehearsal: the plan's cells and tools on an image, in small, compared with nothing" {
+	need_root
+	need jq
+	daemon_start
+	cat >"$HOME_DIR/plan.yaml" <<-'END'
+	plan: large
+	target: {device: not-listed-here, erase: yes}
+	matrix: {filesystem: [ext4, xfs], label.hw: raid10, dd-write.bs: 1MiB, memory: 64GiB}
+	workloads:
+	  - dd-write: {size: 2x ram}
+	  - dd-write: {as: tiny, size: 1MiB}
+	  - dd-read: {size: 10TiB, only: {filesystem: xfs}}
+	trials: 5
+	keep: mean
+	rehearse: {image: 512MiB, trials: 2, workloads: {dd-read: {size: 8MiB}}}
+	END
+	run iosweep submit "$HOME_DIR/plan.yaml"
+	[ "$status" -ne 0 ]
+	[[ $output == *"not-listed-here"* ]]
+	iosweep check "$HOME_DIR/plan.yaml" --rehearse | grep -q '^target *image of 512MiB'
+	iosweep submit "$HOME_DIR/plan.yaml" --rehearse --wait -q >"$HOME_DIR/table"
+	grep -q '^A rehearsal' "$HOME_DIR/table"
+	iosweep list | grep -q ' rehearsal '
+	iosweep show last --json >"$HOME_DIR/show.json"
+	[ "$(jq -c '[.sweep.rehearsal, .sweep.target, .sweep.keep]' "$HOME_DIR/show.json")" = '[true,"512MiB","mean"]' ]
+	[ "$(jq -c '[.cells[].results | [.["dd-write.copied"].value, .["dd-write.copied"].n, .["tiny.copied"].value, .["dd-read.copied"].value]]' \
+		"$HOME_DIR/show.json")" = '[[67108864,2,1048576,null],[67108864,2,1048576,8388608]]' ]
+	# the limit is that of the rehearsal; the cell says what the plan asked for
+	[ "$(jq -r '.cells[0].axes.memory | .value + " " + .effective' "$HOME_DIR/show.json")" = "68719476736 134217728" ]
+	run iosweep best
+	[[ $output != *dd-write* ]]
+	iosweep best last | grep -q dd-write
+	# The same sizes for real, on the same kind of target: nothing of it is held against the rehearsal.
+	sed -i -e 's/^target:.*/target: {image: 512MiB}/' -e 's/memory: 64GiB/memory: 128MiB/' -e '/dd-write: {size\|dd-read/d' \
+		-e 's/, dd-write.bs: 1MiB//' -e '/^rehearse/d' -e 's/trials: 5/trials: 1/' "$HOME_DIR/plan.yaml"
+	iosweep submit "$HOME_DIR/plan.yaml" --wait -q
+	run iosweep compare last~1 last
+	echo "$output"
+	[[ $output != *tiny* ]]
+}

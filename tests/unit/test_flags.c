@@ -10,9 +10,11 @@
 
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "daemon/worker/flags.h"
 #include "daemon/worker/frame.h"
+#include "daemon/worker/probe.h"
 
 #define MIB INT64_C(1048576)
 
@@ -166,6 +168,21 @@ static void a_length_beyond_the_frame_is_bad_and_not_followed(void **state)
 	assert_true(r.is_bad);
 }
 
+/* Kernel workers come and go: one that ended takes its past with it, a number may be used again. */
+static void time_of_kernel_threads_is_never_less_than_none(void **state)
+{
+	struct probe_thread before[] = { { 10, 1, 500 }, { 11, 1, 700 }, { 12, 1, 30 } };
+	struct probe_thread after[] = { { 10, 1, 520 }, { 12, 9000, 5 }, { 13, 9000, 25 } };
+	struct probe b = { .has_threads = true, .threads = before, .n_threads = 3 };
+	struct probe a = { .has_threads = true, .threads = after, .n_threads = 3 };
+
+	(void)state;
+	assert_true(probe_kernel(&b, &a) == 50.0 / (double)sysconf(_SC_CLK_TCK));
+	b.n_threads = 0;
+	a.n_threads = 0;
+	assert_true(probe_kernel(&b, &a) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +192,7 @@ int main(void)
 		cmocka_unit_test(reads_that_no_tool_of_ours_made_disturb),
 		cmocka_unit_test(a_read_that_the_device_did_not_see_is_cached),
 		cmocka_unit_test(one_flag_collects_all_its_reasons),
+		cmocka_unit_test(time_of_kernel_threads_is_never_less_than_none),
 		cmocka_unit_test(the_stat_file_counts_in_sectors_of_512_bytes),
 		cmocka_unit_test(frames_carry_numbers_and_strings_through_a_socket),
 		cmocka_unit_test(a_length_beyond_the_frame_is_bad_and_not_followed),

@@ -275,6 +275,33 @@ static void a_random_order_is_a_permutation_by_its_seed(void **state)
 
 #define TEN "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
 
+static void a_workload_may_be_for_some_cells_only(void **state)
+{
+	const char *yaml = "plan: p\ntarget: {image: 1GiB}\ndefine: {filesystem: {small: {type: xfs, mkfs: -K}}}\nworkloads:\n"
+	                   "  - dd-read\n  - dd-write: {only: {filesystem: small, scheduler: [deadline, kernel-default]}}\n"
+	                   "matrix: [{filesystem: [small, xfs], scheduler: [none, mq-deadline]}, {filesystem: small}]\n";
+	AUTO_TEXT struct text got = { 0 };
+	struct step_counts counts;
+	struct matrix_walk *w;
+	struct plan *p;
+	struct matrix *m = matrix_good(yaml, &p);
+	struct cell c;
+
+	(void)state;
+	w = matrix_walk_new(m);
+	while (matrix_walk_next(w, &c))
+		if (cell_has_workload(p, &c, 1))
+			text_printf(&got, "%s/%s ", cell_get(&c, "filesystem")->requested, cell_get(&c, "scheduler")->value);
+	matrix_walk_free(w);
+	assert_string_equal(text_str(&got), "small/mq-deadline small/kernel-default ");
+	matrix_count_steps(m, &counts);
+	assert_int_equal(counts.cells_of[0], 5);
+	assert_int_equal(counts.cells_of[1], 2);
+	assert_int_equal(counts.trials, 21);
+	matrix_free(m);
+	plan_free(p);
+}
+
 static void too_many_cells_or_axes_are_refused(void **state)
 {
 	AUTO_TEXT struct text yaml = { 0 }, faults = { 0 };
@@ -488,6 +515,7 @@ int main(void)
 		cmocka_unit_test(steps_run_as_often_as_the_order_needs),
 		cmocka_unit_test(the_first_difference_is_the_lowest_step),
 		cmocka_unit_test(a_random_order_is_a_permutation_by_its_seed),
+		cmocka_unit_test(a_workload_may_be_for_some_cells_only),
 		cmocka_unit_test(too_many_cells_or_axes_are_refused),
 		cmocka_unit_test(a_million_cells_take_no_memory),
 		cmocka_unit_test(random_plans_are_walked_without_gap_or_repeat),

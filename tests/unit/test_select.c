@@ -39,6 +39,18 @@ static size_t count(struct fixture *f, const char *words)
 	return n;
 }
 
+static void a_rehearsal_is_left_out_unless_the_sweep_is_named(void **state)
+{
+	struct fixture *f = *state;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	default_sweep(f, 2, "db2", "131072", 2e8);
+	fixture_sql(f, "UPDATE sweep SET options = '{\"rehearse\":true}' WHERE id = (SELECT max(id) FROM sweep)");
+	assert_int_equal(count(f, "filesystem=xfs"), 1);
+	assert_int_equal(count(f, "host=db2"), 0);
+	assert_int_equal(count(f, "sweep=last"), 1);
+}
+
 static void a_default_is_found_by_what_it_was(void **state)
 {
 	struct fixture *f = *state;
@@ -179,6 +191,7 @@ static void unknown_names_are_refused_with_the_nearest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_rehearsal_is_left_out_unless_the_sweep_is_named, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_default_is_found_by_what_it_was, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_cell_without_its_config_is_damage, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(two_hosts_with_different_defaults_are_two_levels, fixture_setup, fixture_teardown),

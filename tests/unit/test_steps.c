@@ -292,6 +292,7 @@ static void on_a_directory_only_the_claim_applies_unless_a_sysctl_is_set(void **
 
 	f->w.claimed.kind = TARGET_DIRECTORY;
 	f->w.cell = &c;
+	f->w.plan = &(struct plan){ .target.kind = TARGET_DIRECTORY };
 	for (int step = 0; step < N_STEPS; step++)
 		assert_int_equal(step_table[step].applies(&f->w), step == STEP_CLAIM);
 	c.at[c.n++] = (struct setting){ "vm.dirty_ratio", axis_find("vm.dirty_ratio"), "30", "30" };

@@ -239,7 +239,7 @@ static void sweeps_left_running_or_with_something_to_undo_are_orphans(void **sta
 static void nothing_is_expected_of_a_workload_that_never_ran(void **state)
 {
 	struct fixture *f = *state;
-	struct step_counts counts = { .cells = 6, .trials = 36 };
+	struct step_counts counts = { .cells = 6, .trials = 36, .cells_of = (const uint64_t[]){ 6, 6 } };
 	double seconds = 0;
 
 	OK(store_estimate(f->s, &f->plan, &counts, &seconds, &f->e));
@@ -251,7 +251,8 @@ static void an_estimate_adds_steps_and_trials(void **state)
 	struct fixture *f = *state;
 	struct step_time steps[] = { { "format", 3000000000, "done", NULL }, { "format", 1000000000, "undone", NULL },
 		                     { "mount", 500000000, "done", NULL } };
-	struct step_counts counts = { .cells = 6, .trials = 36, .steps = { [STEP_FORMAT] = 6, [STEP_MOUNT] = 2 } };
+	struct step_counts counts = { .cells = 6, .trials = 36, .cells_of = (const uint64_t[]){ 6, 6 },
+		                      .steps = { [STEP_FORMAT] = 6, [STEP_MOUNT] = 2 } };
 	struct cell c = fixture_cell(0, "xfs", "131072");
 	enum cell_state before;
 	double seconds = 0;
@@ -275,7 +276,7 @@ static void an_estimate_goes_by_filesystem_where_it_is_known(void **state)
 	struct axis_value xfs = { .requested = "xfs", .value = "xfs" };
 	struct plan_axis axis = { .name = "filesystem", .values = &xfs, .n = 1 };
 	struct plan_block block = { .axes = &axis, .n = 1 };
-	struct step_counts counts = { .cells = 0, .steps = { [STEP_FORMAT] = 10 } };
+	struct step_counts counts = { .cells = 0, .cells_of = (const uint64_t[]){ 0, 0 }, .steps = { [STEP_FORMAT] = 10 } };
 	struct cell c[] = { fixture_cell(0, "xfs", "131072"), fixture_cell(1, "ext4", "131072") };
 	enum cell_state before;
 	double seconds = 0;

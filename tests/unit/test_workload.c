@@ -49,6 +49,30 @@ static void is_refused(const char *text, const char *want)
 		fail_msg("got:\n%swanted:\n%s", text_str(&all), want);
 }
 
+static void what_is_small_in_a_rehearsal_is_checked_and_is_no_part_of_the_digest(void **state)
+{
+	struct workload *plain = read_ok("workload: w\nparams: {size: 1GiB, n: 3}\nrun: [true]\n" METRIC);
+	struct workload *small = read_ok("workload: w\nparams: {size: 1GiB, n: 3}\nrehearse: {at-most: {size: 8MiB}, set: {n: many}}\n"
+	                                 "run: [true]\n" METRIC);
+
+	(void)state;
+	assert_memory_equal(plain->digest, small->digest, sizeof(small->digest));
+	assert_string_equal(workload_rehearsed(small, "size", "0.1x ram"), "8MiB");
+	assert_string_equal(workload_rehearsed(small, "size", "9MiB"), "8MiB");
+	assert_string_equal(workload_rehearsed(small, "size", "8192k"), "8192k");
+	assert_string_equal(workload_rehearsed(small, "size", "30min"), "8MiB"); /* not to be compared */
+	assert_string_equal(workload_rehearsed(small, "n", "1"), "many");
+	assert_string_equal(workload_rehearsed(plain, "size", "9MiB"), "9MiB");
+	workload_free(plain);
+	workload_free(small);
+	is_refused("workload: w\nparams: {n: 3}\nrehearse: {at-most: {n: few, m: 1}, set: [n], other: 1}\nrun: [true]\n" METRIC,
+	           "3:21: 'at-most' takes numbers, sizes and durations: 'few' is none; use 'set'\n"
+	           "3:30: 'm' is not a parameter of this definition\n"
+	           "3:42: 'set' must be a map of parameters and their values\n"
+	           "3:47: unknown key 'other' in rehearse: known are at-most set\n");
+	is_refused("workload: w\nrehearse: 5\nrun: [true]\n" METRIC, "2:11: 'rehearse' must be a map with 'at-most' and 'set'\n");
+}
+
 static void the_shape_of_a_definition(void **state)
 {
 	struct workload *w = read_ok("workload: w\nabout: x\nneeds: [dd, sync]\nparams: {size: 2x ram, n: 3}\nreads: yes\n"
@@ -364,6 +388,7 @@ static void programs_are_found_in_the_highest_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_small_in_a_rehearsal_is_checked_and_is_no_part_of_the_digest),
 		cmocka_unit_test(the_shape_of_a_definition),
 		cmocka_unit_test(every_fault_is_reported_with_its_place),
 		cmocka_unit_test(words_expand),
