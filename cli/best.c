@@ -310,14 +310,17 @@ static int paretos_print(const struct dataset *d, const struct ranking *r, size_
 
 	for (size_t i = 0; (host = host_at(r, n, i)) != NULL; i++) {
 		struct pareto p;
+		int rc = 0;
 
 		if (pareto_make(d, host, b, &p, e) < 0)
 			return -1;
 		if (json != NULL)
 			json_object_array_add(json, pareto_json(d, &p));
 		else
-			pareto_print(d, &p, b, stdout);
+			rc = pareto_print(d, &p, b, stdout, e);
 		pareto_done(&p);
+		if (rc < 0)
+			return -1;
 	}
 	return 0;
 }

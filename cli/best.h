@@ -49,7 +49,7 @@ struct pareto {
 };
 int pareto_make(const struct dataset *d, const char *host, const struct best_options *b, struct pareto *ret, struct err *e);
 void pareto_done(struct pareto *p);
-void pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out);
+int pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out, struct err *e);
 struct json_object *pareto_json(const struct dataset *d, const struct pareto *p);
 
 #endif

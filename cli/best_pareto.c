@@ -167,48 +167,93 @@ static int score_compare(const void *a, const void *b, void *scores)
 {
 	double x = ((double *)scores)[*(const size_t *)a], y = ((double *)scores)[*(const size_t *)b];
 
-	if (isnan(x) || isnan(y))
-		return isnan(x) - isnan(y);
-	return x > y ? -1 : x < y;
+	if (isnan(x) != isnan(y))
+		return isnan(x) ? 1 : -1;
+	if (!isnan(x) && x != y)
+		return x > y ? -1 : 1;
+	return *(const size_t *)a < *(const size_t *)b ? -1 : 1;
 }
 
-static void row_print(const struct dataset *d, const struct pareto *p, size_t i, const bool *which, struct arena *a, FILE *out)
+/* Columns: the score if there are weights, the metrics, where it was measured, the axes that vary. */
+static struct table *rows_begin(const struct dataset *d, const struct pareto *p, bool has_score, const bool *which)
 {
-	char buf[2 * SIZE_TEXT];
+	struct table *t = table_new("cells");
 
-	if (!isnan(p->scores[i]))
-		fprintf(out, "  %.3f ", p->scores[i]);
+	if (has_score)
+		table_column(t, "score", "SCORE", TABLE_RIGHT | TABLE_KEY);
 	for (size_t k = 0; k < p->n_series; k++)
-		fprintf(out, "  %s", unit_text(p->values[i * p->n_series + k], d->series[p->series[k]].unit, buf));
-	fprintf(out, "   %s\n", dataset_cell_text(d, p->cells[i], which, a));
+		table_column(t, d->series[p->series[k]].name, d->series[p->series[k]].name, TABLE_RIGHT | TABLE_KEY);
+	table_column(t, "sweep", "SWEEP", TABLE_RIGHT);
+	table_column(t, "cell", "CELL", TABLE_RIGHT);
+	for (size_t k = 0; k < d->n_axes; k++)
+		if (which[k])
+			table_column(t, d->axes[k].name, d->axes[k].name, 0);
+	return t;
 }
 
-void pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out)
+static void row_add(const struct dataset *d, const struct pareto *p, size_t i, bool has_score, const bool *which, struct table *t)
 {
-	AUTO_ARENA struct arena *a = arena_new();
+	const struct dataset_cell *cell = &d->cells[p->cells[i]];
+	char buf[2 * SIZE_TEXT];
+	size_t column = 0;
+
+	table_row(t);
+	if (has_score) {
+		snprintf(buf, sizeof(buf), "%.3f", p->scores[i]);
+		table_number(t, column++, p->scores[i], isnan(p->scores[i]) ? "-" : buf);
+	}
+	for (size_t k = 0; k < p->n_series; k++) {
+		double v = p->values[i * p->n_series + k];
+
+		table_number(t, column++, v, isnan(v) ? "-" : unit_text(v, d->series[p->series[k]].unit, buf));
+	}
+	table_integer(t, column++, d->sweeps[cell->sweep].id);
+	table_integer(t, column++, cell->position + 1);
+	for (size_t k = 0; k < d->n_axes; k++)
+		if (which[k])
+			table_text(t, column++, d->axes[k].shown[dataset_level(d, p->cells[i], k)]);
+}
+
+/* Rows in the order given; the Pareto set, or all by score. */
+static int rows_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, const size_t *order, bool is_set,
+                      FILE *out, struct err *e)
+{
 	AUTO_FREE bool *which = xcalloc(d->n_axes + 1, sizeof(*which));
-	AUTO_FREE size_t *order = xcalloc(p->n + 1, sizeof(*order));
-	size_t n_best = 0, rows = 0;
+	AUTO_TABLE struct table *t = NULL;
+	bool has_score = b->weights != NULL;
 
 	choose_varying(d, which);
+	t = rows_begin(d, p, has_score, which);
+	for (size_t i = 0; i < p->n; i++) {
+		bool is_row = is_set ? p->best[order[i]] : !isnan(p->scores[order[i]]);
+
+		if (is_row && (is_set || b->limit == 0 || table_rows(t) < (size_t)b->limit))
+			row_add(d, p, order[i], has_score, which, t);
+	}
+	return table_rows(t) == 0 ? 0 : table_print_as(t, TABLE_PEOPLE, NULL, table_width(out), out, e);
+}
+
+int pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out, struct err *e)
+{
+	AUTO_FREE size_t *order = xcalloc(p->n + 1, sizeof(*order));
+	size_t n_best = 0;
+
 	for (size_t i = 0; i < p->n; i++) {
 		order[i] = i;
 		n_best += p->best[i];
 	}
+	if (p->n > 0) /* without weights all scores are equal, and the order stays */
+		qsort_r(order, p->n, sizeof(*order), score_compare, p->scores);
 	fprintf(out, "\nno other cell on %s is better in all of", p->host);
 	for (size_t k = 0; k < p->n_series; k++)
 		fprintf(out, "%s %s", k > 0 ? "," : "", d->series[p->series[k]].name);
-	fprintf(out, ": %zu of %zu\n", n_best, p->n);
-	for (size_t i = 0; i < p->n; i++)
-		if (p->best[i])
-			row_print(d, p, i, which, a, out);
+	fprintf(out, " (the Pareto set): %zu of %zu\n", n_best, p->n);
+	if (rows_print(d, p, b, order, true, out, e) < 0)
+		return -1;
 	if (b->weights == NULL || p->n == 0)
-		return;
-	qsort_r(order, p->n, sizeof(*order), score_compare, p->scores);
+		return 0;
 	fprintf(out, "\nby weights %s (1 is best in all)\n", b->weights);
-	for (size_t i = 0; i < p->n && !isnan(p->scores[order[i]]); i++)
-		if (b->limit == 0 || rows++ < (size_t)b->limit)
-			row_print(d, p, order[i], which, a, out);
+	return rows_print(d, p, b, order, false, out, e);
 }
 
 static struct json_object *pareto_row_json(const struct dataset *d, const struct pareto *p, size_t i)

@@ -95,12 +95,28 @@ void choose_varying(const struct dataset *d, bool *ret)
 	}
 }
 
+/* Adds the flags that kept a result out, as far as there is room for their names. */
+static void left_out_flags_add(struct left_out *l, const char *flags)
+{
+	char flag[FLAG_TEXT];
+
+	while (flag_next(&flags, flag)) {
+		size_t n = strlen(l->flags);
+
+		if (flags_are_bad(flag) && strstr(l->flags, flag) == NULL && n + strlen(flag) + 3 < sizeof(l->flags))
+			snprintf(l->flags + n, sizeof(l->flags) - n, "%s%s", n > 0 ? ", " : "", flag);
+	}
+}
+
 bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count)
 {
 	const struct dataset_cell *c = &d->cells[r->cell];
 	enum ranked ranked = result_ranked(with_flagged ? "" : r->flags, strcmp(c->state, "ok") == 0, r->n, d->sweeps[c->sweep].repetitions);
 
-	count->flagged += ranked == RANKED_NOT_FLAGGED;
+	if (ranked == RANKED_NOT_FLAGGED) {
+		count->flagged++;
+		left_out_flags_add(count, r->flags);
+	}
 	count->incomplete += ranked == RANKED_NOT_INCOMPLETE;
 	return ranked == RANKED;
 }
@@ -125,7 +141,8 @@ void choose_left_out_text(const struct left_out *l, struct text *ret)
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].n > 0)
-			text_printf(ret, "%s%zu %s", ret->n > 0 ? ", " : "", parts[i].n, parts[i].what);
+			text_printf(ret, "%s%zu %s%s%s%s", ret->n > 0 ? ", " : "", parts[i].n, parts[i].what,
+			            i == 0 && l->flags[0] != '\0' ? " (" : "", i == 0 ? l->flags : "", i == 0 && l->flags[0] != '\0' ? ")" : "");
 }
 
 struct json_object *choose_left_out_json(const struct left_out *l)
@@ -133,6 +150,7 @@ struct json_object *choose_left_out_json(const struct left_out *l)
 	struct json_object *j = json_object_new_object();
 
 	json_object_object_add(j, "flagged", json_object_new_int64((int64_t)l->flagged));
+	json_object_object_add(j, "flags", json_object_new_string(l->flags));
 	json_object_object_add(j, "incomplete", json_object_new_int64((int64_t)l->incomplete));
 	json_object_object_add(j, "infeasible", json_object_new_int64((int64_t)l->infeasible));
 	json_object_object_add(j, "failed", json_object_new_int64((int64_t)l->failed));

@@ -47,6 +47,7 @@ void choose_varying(const struct dataset *d, bool *ret);
 /* How many cells of the dataset are not ranked, and why; series < 0: of any. */
 struct left_out {
 	size_t flagged, incomplete, infeasible, failed, not_measured;
+	char flags[4 * FLAG_TEXT]; /* of those flagged: "drift, cached" */
 };
 /* Whether a result may be ranked; counts it if not.  with_flagged: flags are no obstacle. */
 bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count);

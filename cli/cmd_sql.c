@@ -126,6 +126,19 @@ static int query_read(const char *argument, struct text *ret, struct err *e)
 	return 0;
 }
 
+/* What people type in the sqlite3 shell: ".tables", ".help", ".schema [NAME]".  Returns 1 if it was one of them, 0, or -1. */
+static int shell_word_run(struct store *s, const char *argument, const struct options *o, struct err *e)
+{
+	const char *name = argument + strlen(".schema");
+
+	if (strcmp(argument, ".tables") == 0 || strcmp(argument, ".help") == 0)
+		return views_print(s, o, e) < 0 ? -1 : 1;
+	if (!text_starts(argument, ".schema") || (*name != '\0' && *name != ' '))
+		return 0;
+	name += strspn(name, " ");
+	return schema_print(s, *name != '\0' ? name : NULL, e) < 0 ? -1 : 1;
+}
+
 static int sql_run(const struct options *o, struct err *e)
 {
 	AUTO_STORE struct store *s = NULL;
@@ -139,7 +152,7 @@ static int sql_run(const struct options *o, struct err *e)
 		rc = schema_print(s, argument, e);
 	else if (argument == NULL)
 		rc = views_print(s, o, e);
-	else
+	else if ((rc = shell_word_run(s, argument, o, e)) == 0)
 		rc = query_read(argument, &query, e) < 0 ? -1 : query_print(s, query.s, o, e);
 	return rc < 0 ? -1 : EXIT_GOOD;
 }
@@ -150,7 +163,8 @@ const struct command cmd_sql = {
 	.max_arguments = 1,
 	.about = "ask the store in SQL; without a query, list its views",
 	.details = "QUERY is one statement that reads; '-' takes it from standard input.  The views and\n"
-	           "their columns are listed without a QUERY, and explained in iosweep-schema(7).\n"
+	           "their columns are listed without a QUERY, and explained in iosweep-schema(7); .tables and\n"
+	           ".schema NAME are understood as in sqlite3.\n"
 	           "\n"
 	           "  iosweep sql \"SELECT host, metric, max(value) FROM results GROUP BY host, metric\"\n",
 	.options = options,

@@ -18,14 +18,16 @@ static void interval_text(double low, double high, char *buf, size_t size)
 		snprintf(buf, size, "%s to %s", unit_change(low, a), unit_change(high, b));
 }
 
-static const char *verdict(const struct comparison *c, const struct compared *m, double ratio, bool is_decided, bool is_regression)
+/* low: of the interval; 0: none could be given. */
+static const char *verdict(const struct comparison *c, const struct compared *m, double ratio, double low, bool is_decided,
+                           bool is_regression)
 {
 	enum better better = c->side[0].d->series[m->series].better;
 
 	if (is_regression)
 		return "regression";
 	if (!is_decided)
-		return ratio == 1 ? "equal" : "not told from noise";
+		return ratio == 1 ? "equal" : low > 0 ? "not told from noise" : "noise not known";
 	if (better == BETTER_NEITHER)
 		return "changed";
 	return (ratio > 1) == (better == BETTER_HIGHER) ? "better" : "worse";
@@ -54,7 +56,7 @@ static void metric_head(const struct comparison *c, const struct compared *m, FI
 	p_text(m->pooled.p, p);
 	fprintf(out, "%s (%s is better): %s over %zu matched cell%s, 95 %% interval %s: %s\n", v->key, better_name(v->better),
 	        unit_change(m->pooled.ratio, change), m->n, m->n == 1 ? "" : "s", interval,
-	        verdict(c, m, m->pooled.ratio, m->pooled.is_decided, m->is_regression));
+	        verdict(c, m, m->pooled.ratio, m->pooled.low, m->pooled.is_decided, m->is_regression));
 	p_text(m->pooled.p_floor, floor_p);
 	fprintf(out, "p %s, %s", p, m->pooled.is_exact ? "exact permutation within the cells" : "permutation within the cells");
 	if (m->pooled.is_exact && m->pooled.p_floor >= 0.05)
@@ -81,7 +83,7 @@ static void cell_row(const struct comparison *c, const struct compared *m, const
 	table_text(t, 4, buf);
 	p_text(x->test.p, buf);
 	table_text(t, 5, buf);
-	table_text(t, 6, verdict(c, m, x->test.ratio, x->test.is_decided, x->is_regression));
+	table_text(t, 6, verdict(c, m, x->test.ratio, x->test.low, x->test.is_decided, x->is_regression));
 }
 
 static void cells_print(const struct comparison *c, const struct compared *m, int64_t limit, FILE *out)
@@ -192,7 +194,7 @@ static struct json_object *matched_json(const struct comparison *c, const struct
 	json_object_object_add(j, "high", number(x->test.high));
 	json_object_object_add(j, "p", number(x->test.p));
 	json_object_object_add(j, "p_floor", number(x->test.p_floor));
-	json_object_object_add(j, "verdict", json_object_new_string(verdict(c, m, x->test.ratio, x->test.is_decided, x->is_regression)));
+	json_object_object_add(j, "verdict", json_object_new_string(verdict(c, m, x->test.ratio, x->test.low, x->test.is_decided, x->is_regression)));
 	return j;
 }
 
@@ -219,7 +221,7 @@ static struct json_object *compared_json(const struct comparison *c, const struc
 	json_object_object_add(pooled, "p_floor", m->pooled.is_exact ? number(m->pooled.p_floor) : NULL);
 	json_object_object_add(pooled, "exact", json_object_new_boolean(m->pooled.is_exact));
 	json_object_object_add(pooled, "verdict",
-	                       json_object_new_string(verdict(c, m, m->pooled.ratio, m->pooled.is_decided, m->is_regression)));
+	                       json_object_new_string(verdict(c, m, m->pooled.ratio, m->pooled.low, m->pooled.is_decided, m->is_regression)));
 	json_object_object_add(j, "noise_percent", number(100 * m->noise.sigma));
 	json_object_object_add(j, "noise_assumed", json_object_new_boolean(m->noise.is_assumed));
 	json_object_object_add(j, "pooled", pooled);
@@ -270,7 +272,7 @@ static void flat_row(const struct comparison *c, const struct compared *m, const
 	for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
 		v[2 + k] = (struct stream_value){ .kind = isfinite(numbers[k]) ? STREAM_NUMBER : STREAM_EMPTY, .number = numbers[k] };
 	v[9] = (struct stream_value){ .kind = STREAM_TEXT,
-		                      .text = verdict(c, m, x->test.ratio, x->test.is_decided, x->is_regression) };
+		                      .text = verdict(c, m, x->test.ratio, x->test.low, x->test.is_decided, x->is_regression) };
 	for (size_t k = 0; k < d->n_axes; k++)
 		v[N_FLAT + k] =
 			(struct stream_value){ .kind = STREAM_TEXT, .text = d->axes[k].values[dataset_level(d, x->a->cell, k)] };

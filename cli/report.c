@@ -547,18 +547,6 @@ const char *flag_about(const char *flag)
 	return "see --trials";
 }
 
-bool flag_next(const char **rest, char ret[FLAG_TEXT])
-{
-	const char *p = *rest != NULL ? *rest : "";
-	size_t n;
-
-	p += strspn(p, " ");
-	n = strcspn(p, " ");
-	snprintf(ret, FLAG_TEXT, "%.*s", (int)n, p);
-	*rest = p + n;
-	return n > 0;
-}
-
 bool report_flag_is_common(const struct report *r, const char *flag)
 {
 	char spaced[FLAG_TEXT + 2];

@@ -60,12 +60,9 @@ const char *report_value_text(const struct report *r, const struct shown_cell *c
 /* "117.3*c  4.2%", each part padded so that the figures of a metric stand below each other; "" for none (arena). */
 const char *report_figure(const struct report *r, const struct report_metric *m, size_t cell);
 
-#define FLAG_TEXT 32
 /* Flags: one letter each, and what they mean. */
 char flag_letter(const char *flag);
 const char *flag_about(const char *flag);
-/* Calls for each flag of the list ("cached drift"), from *rest on: the next one, or false. */
-bool flag_next(const char **rest, char ret[FLAG_TEXT]);
 /* Whether a flag is one of the report's common_flags. */
 bool report_flag_is_common(const struct report *r, const char *flag);
 /* Standing and flags of a result as marks, but for the common ones; plus "incomplete" where trials are missing. */

@@ -211,14 +211,17 @@ static void labels_lines(const struct report *r, FILE *out)
 
 void show_notes(const struct report *r, FILE *out)
 {
+	char count[COUNT_TEXT];
+
 	fprintf(out, "\n");
 	marks_lines(r, out);
 	flags_lines(r, out);
 	reasons_lines(r, out);
 	asides_line(r, out);
 	labels_lines(r, out);
-	if (r->is_filtered)
-		fprintf(out, "of the %" PRId64 " cells of the sweep, %zu meet the filter\n", r->sweep.cells, r->n_cells);
+	if (r->is_filtered && (int64_t)r->n_cells < r->sweep.cells)
+		fprintf(out, "%zu of %s of the sweep meet%s the filter\n", r->n_cells, count_format(r->sweep.cells, "cell", count),
+		        r->n_cells == 1 ? "s" : "");
 	else if (r->n_cells < (size_t)r->sweep.cells && r->sweep.state != SWEEP_IMPORTED)
 		fprintf(out, "%" PRId64 " of %" PRId64 " cells have not been visited%s\n", r->sweep.cells - (int64_t)r->n_cells,
 		        r->sweep.cells, r->sweep.state == SWEEP_RUNNING || r->sweep.state == SWEEP_QUEUED ? " yet" : "");

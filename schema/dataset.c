@@ -10,20 +10,30 @@
 
 #include "schema/base/text.h"
 
+bool flag_next(const char **rest, char ret[FLAG_TEXT])
+{
+	const char *p = *rest != NULL ? *rest : "";
+	size_t n;
+
+	p += strspn(p, " ");
+	n = strcspn(p, " ");
+	snprintf(ret, FLAG_TEXT, "%.*s", (int)n, p);
+	*rest = p + n;
+	return n > 0;
+}
+
 bool flags_are_bad(const char *flags)
 {
 	static const char *const harmless[] = { "spread", "single", "summary", "approximate" };
+	char flag[FLAG_TEXT];
 
-	while (*flags != '\0') {
-		size_t n = strcspn(flags, " ");
-		bool known = false;
+	while (flag_next(&flags, flag)) {
+		bool is_harmless = false;
 
 		for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
-			known = known || (strlen(harmless[i]) == n && memcmp(harmless[i], flags, n) == 0);
-		if (!known)
+			is_harmless = is_harmless || strcmp(harmless[i], flag) == 0;
+		if (!is_harmless)
 			return true;
-		flags += n;
-		flags += strspn(flags, " ");
 	}
 	return false;
 }

@@ -68,6 +68,9 @@ struct dataset {
 	int64_t n_superseded;         /* results of older visits of the same config on the same host, not here */
 };
 
+#define FLAG_TEXT 32
+/* The next flag of a list ("cached drift"), from *rest on; false at its end. */
+bool flag_next(const char **rest, char ret[FLAG_TEXT]);
 /* Flags that say a number is not to be relied on: such results take no part in rankings and effects.  'spread' is noise, and
  * 'single' and 'summary' only say what was published. */
 bool flags_are_bad(const char *flags);

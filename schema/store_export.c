@@ -190,6 +190,14 @@ static int file_inflate(const char *path, const struct scratch *t, struct err *e
 	return rc;
 }
 
+static int scratch_refuse(const char *path, const struct err *why, struct err *e)
+{
+	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s", path, strstr(why->text, "': ") ? strstr(why->text, "': ") + 3 : why->text);
+	if (strstr(why->text, "not an SQLite file") != NULL)
+		return err_hint(e, "nothing was imported; a published table is taken in by --csv FILE --map MAP");
+	return err_hint(e, "nothing was imported");
+}
+
 /* A store that this program can read, whole, and of this version's tables. */
 static int scratch_check(const char *path, const struct scratch *t, struct err *e)
 {
@@ -199,7 +207,7 @@ static int scratch_check(const char *path, const struct scratch *t, struct err *
 	int rc;
 
 	if (store_open(t->file, STORE_SCRATCH, &s, &why) < 0)
-		return err_set(e, ERR_USAGE, "'%s' cannot be imported: %s", path, strstr(why.text, "': ") ? strstr(why.text, "': ") + 3 : why.text);
+		return scratch_refuse(path, &why, e);
 	rc = statement_open(s, &st, e, "PRAGMA quick_check(1)", "");
 	if (rc == 0)
 		rc = statement_next(st, e);

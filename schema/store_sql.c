@@ -111,6 +111,30 @@ static bool tail_is_empty(const char *tail)
 	}
 }
 
+/* "no such table: resuts" -> the view or table that was meant. */
+static int table_nearest(struct store *s, const char *message, struct err *e)
+{
+	static const char front[] = "no such table: ";
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_FREE char *name = xstrdup(text_starts(message, front) ? message + strlen(front) : "");
+	AUTO_FREE const char **names = NULL;
+	const char *nearest = NULL;
+	size_t n = 0, cap = 0;
+
+	if (name[0] != '\0' &&
+	    statement_open(s, &st, NULL, "SELECT name FROM sqlite_schema WHERE type IN ('view', 'table') ORDER BY type DESC, name", "") == 0) {
+		while (statement_next(st, NULL) > 0) {
+			ARRAY_GROW(names, n, cap);
+			names[n++] = column_text(st, 0, a);
+		}
+		nearest = text_nearest(name, names, n);
+	}
+	if (nearest != NULL)
+		return err_hint(e, "did you mean '%s'? the views and their columns: iosweep sql", nearest);
+	return err_hint(e, "the views and their columns: iosweep sql");
+}
+
 static int text_refuse(struct store *s, const char *text, int rc, struct err *e)
 {
 	int offset = sqlite3_error_offset(s->db);
@@ -123,7 +147,7 @@ static int text_refuse(struct store *s, const char *text, int rc, struct err *e)
 		err_set(e, ERR_USAGE, "SQL, column %d: %s", offset + 1, sqlite3_errmsg(s->db));
 	else
 		err_set(e, ERR_USAGE, "SQL: %s", sqlite3_errmsg(s->db));
-	return err_hint(e, "the views and their columns: iosweep sql");
+	return table_nearest(s, sqlite3_errmsg(s->db), e);
 }
 
 static int statement_prepare(struct store *s, const char *text, sqlite3_stmt **ret, struct err *e)

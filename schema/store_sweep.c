@@ -262,6 +262,14 @@ static int sweep_find_last(struct store *s, const char *name, int64_t *ret_id, s
 	return 0;
 }
 
+static int sweep_name_wrong(const char *name, struct err *e)
+{
+	static const char *const words[] = { "last" };
+
+	err_set(e, ERR_USAGE, "'%s' is no sweep: write its number, last, or the front of its UUID", name);
+	return text_nearest(name, words, ARRAY_SIZE(words)) != NULL ? err_hint(e, "did you mean 'last'?") : -1;
+}
+
 /* A UUID or the front of one, with or without its dashes. */
 static int sweep_find_uuid(struct store *s, const char *name, int64_t *ret_id, struct err *e)
 {
@@ -275,7 +283,7 @@ static int sweep_find_uuid(struct store *s, const char *name, int64_t *ret_id, s
 		if (*p == '-')
 			continue;
 		if (!isxdigit((unsigned char)*p) || n == 32)
-			return err_set(e, ERR_USAGE, "'%s' is no sweep: write its number, last, or the front of its UUID", name);
+			return sweep_name_wrong(name, e);
 		hex[n++] = (char)toupper((unsigned char)*p);
 	}
 	hex[n] = '\0';
@@ -294,6 +302,19 @@ static int sweep_find_uuid(struct store *s, const char *name, int64_t *ret_id, s
 	return 0;
 }
 
+/* There is no sweep of that number: says which there are. */
+static int sweep_find_near(struct store *s, int64_t id, struct err *e)
+{
+	int64_t newest = 0;
+
+	if (statement_int(s, &newest, e, "SELECT max(id) FROM sweep", "") < 0)
+		return -1;
+	sweep_missing(e, id);
+	if (newest == 0)
+		return err_hint(e, "there is none at all yet");
+	return err_hint(e, "the newest is %lld; 'iosweep list' shows the sweeps there are", (long long)newest);
+}
+
 int store_sweep_find(struct store *s, const char *name, int64_t *ret_id, struct err *e)
 {
 	int64_t id;
@@ -306,7 +327,7 @@ int store_sweep_find(struct store *s, const char *name, int64_t *ret_id, struct 
 		if (found != 0)
 			return found < 0 ? -1 : 0;
 		if (strlen(name) < 4 || sweep_find_uuid(s, name, ret_id, e) < 0)
-			return sweep_missing(e, id);
+			return sweep_find_near(s, id, e);
 		return 0;
 	}
 	return sweep_find_uuid(s, name, ret_id, e);

@@ -136,7 +136,7 @@ ask() {
 		done
 	done
 	run iosweep show plan=md1120 filesystem=ext3
-	[[ $status -eq 0 && $output == *'in every cell: '*'filesystem ext3'* && $output == *'of the 44 cells of the sweep, '*' meet the filter'* ]]
+	[[ $status -eq 0 && $output == *'in every cell: '*'filesystem ext3'* && $output == *$'\n4 of 44 cells of the sweep meet the filter'* ]]
 	[ "$(ask '[.cells[].axes.filesystem.value] | unique | join(",")' show plan=md1120 filesystem=ext3)" = ext3 ]
 	[ "$(ask '[.cells[].results | keys[]] | unique | join(",")' show plan=md1120 metric=dd-read.throughput)" = dd-read.throughput ]
 	run iosweep show 1 2
