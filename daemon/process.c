@@ -56,6 +56,11 @@ static void process_close(struct process *p)
 	uv_close((uv_handle_t *)&p->patience, process_closed);
 }
 
+void process_let_go(struct process *p)
+{
+	process_close(p);
+}
+
 /* ---- its line ---- */
 
 static void line_take(struct process *p, const char *data, size_t n)

@@ -22,6 +22,9 @@ int process_start(struct daemon *d, int64_t sweep_id, bool is_undo, process_line
                   struct process **ret, struct err *e);
 pid_t process_pid(const struct process *p);
 
+/* At the end of the daemon: it is not waited for; no callback comes any more, and it is freed. */
+void process_let_go(struct process *p);
+
 /* Tells it to end what it does and to undo; if it has not ended within PROCESS_PATIENCE_MS it is killed.  Safe to repeat. */
 #define PROCESS_PATIENCE_MS (600 * 1000) /* its tool's kill time, and an umount that flushes the page cache to a slow disk */
 void process_end(struct process *p);

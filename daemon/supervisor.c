@@ -585,6 +585,8 @@ struct supervisor *supervisor_new(struct daemon *d)
 void supervisor_close(struct supervisor *s)
 {
 	uv_close((uv_handle_t *)&s->retry, NULL);
+	if (s->worker != NULL) /* its device hangs */
+		process_let_go(TAKE(s->worker));
 }
 
 void supervisor_free(struct supervisor *s)

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -155,6 +156,23 @@ int confine_read(struct worker *w, int64_t *ret, struct err *e)
 
 	group_dir(w, controller, dir, sizeof(dir));
 	return limit_read(controller, dir, ret, e);
+}
+
+/* memory.events of v2 and memory.oom_control of v1 both have a line "oom_kill N". */
+int64_t confine_oom_kills(const struct worker *w)
+{
+	AUTO_TEXT struct text events = { 0 };
+	char why[256], dir[600], path[640];
+	const char *controller = confine_controller(why, sizeof(why)), *line;
+
+	if (w->submitter.cgroup_fd < 0 || controller[0] == '\0')
+		return 0;
+	group_dir(w, controller, dir, sizeof(dir));
+	path_format(path, sizeof(path), "%s/%s", dir, strcmp(controller, "v1") == 0 ? "memory.oom_control" : "memory.events");
+	if (sysroot_read(path, &events, NULL) < 0)
+		return 0;
+	line = strstr(text_str(&events), "oom_kill ");
+	return line == NULL ? 0 : strtol(line + strlen("oom_kill "), NULL, 10);
 }
 
 static int group_make(struct worker *w, const char *controller, const char *dir, struct err *e)

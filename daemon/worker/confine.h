@@ -15,4 +15,7 @@ int64_t host_ram_bytes(void);
 /* The limit as the kernel has it now, in bytes. */
 int confine_read(struct worker *w, int64_t *ret, struct err *e);
 
+/* Processes of the cell that were killed so far for want of memory; 0 without a limit. */
+int64_t confine_oom_kills(const struct worker *w);
+
 #endif

@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "daemon/worker/device.h"
 #include "daemon/worker/guard.h"
@@ -171,6 +173,7 @@ static int signatures_clear(struct worker *w, const struct signature *there, str
 	return signature_wipe(fd, NULL, &n, e);
 }
 
+/* What counts is on the device, not in the page cache, which would hide writes that it acknowledged and lost. */
 static int signature_verify(struct worker *w, const char *type, const char *uuid, struct err *e)
 {
 	AUTO_CLOSE int fd = open(w->claimed.private_node, O_RDONLY | O_CLOEXEC);
@@ -178,6 +181,8 @@ static int signature_verify(struct worker *w, const char *type, const char *uuid
 
 	if (fd < 0)
 		return err_sys(e, errno, "open %s", w->claimed.name);
+	if (ioctl(fd, BLKFLSBUF, 0) < 0)
+		return err_sys(e, errno, "%s: write what mkfs made", w->claimed.name);
 	if (signature_read_only(fd, type, &s, e) < 0)
 		return err_in(e, "%s", w->claimed.name);
 	if (strcmp(s.type, type) != 0 || strcasecmp(s.uuid, uuid) != 0)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/worker/confine.h"
 #include "daemon/worker/fault.h"
 #include "daemon/worker/flags.h"
 #include "daemon/worker/helper.h"
@@ -31,6 +32,7 @@ struct trial {
 	struct flags flags;
 	struct outcome outcome;
 	bool is_followed;
+	int64_t oom_kills; /* of the cell, before it */
 	bool has_run; /* the run phase has begun: its figures mean something */
 };
 
@@ -56,6 +58,7 @@ static int trial_phases(struct trial *t, struct err *e)
 	struct bench *b = t->b;
 	int rc;
 
+	t->oom_kills = confine_oom_kills(t->w);
 	if (workplace_check(t->w, e) < 0 || fault_before("trial", false, e) < 0)
 		return -1;
 	if (bench_phase(b, PHASE_BEFORE, t->repetition, t->a, &t->before, e) < 0 || trial_settle(t, e) < 0) {
@@ -228,6 +231,18 @@ static int trial_interrupted(struct trial *t, int64_t environment_id, struct err
 	return -1;
 }
 
+/* SIGKILL out of the blue is explained. */
+static const char *memory_told(const struct trial *t, const char *reason)
+{
+	int64_t n = confine_oom_kills(t->w) - t->oom_kills;
+	char limit[SIZE_TEXT];
+
+	if (n <= 0)
+		return reason;
+	return arena_printf(t->w->cell_arena, "%s; %lld process%s killed for want of memory: the cell allows %s", reason, (long long)n,
+	                    n == 1 ? " was" : "es were", size_format(t->w->ram_bytes, limit));
+}
+
 static int trial_finish(struct trial *t, int64_t environment_id, struct err *why, struct trial_report *ret, struct err *e)
 {
 	ret->verdict = TRIAL_OK;
@@ -242,6 +257,7 @@ static int trial_finish(struct trial *t, int64_t environment_id, struct err *why
 	}
 	if (ret->verdict != TRIAL_OK) {
 		t->outcome.n = 0;
+		ret->reason = memory_told(t, ret->reason);
 		if (is_end_of_sweep(t, why)) {
 			*e = *why;
 			return trial_interrupted(t, environment_id, e);

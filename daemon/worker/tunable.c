@@ -32,6 +32,7 @@ void tunables_free(struct worker *w)
 	free(t->found.at);
 	for (size_t i = 0; i < t->n_verified; i++)
 		free(t->verified[i].effective);
+	free(t->write_caches);
 	free(t);
 	w->tunables = NULL;
 }

@@ -32,6 +32,7 @@ struct tunables {
 		char *effective;        /* owned */
 	} verified[CELL_SETTINGS_MAX];
 	size_t n_verified;
+	char *write_caches;             /* owned: of the bottom queues, as last verified; see write_caches_read */
 };
 struct tunables *tunables_of(struct worker *w); /* made at the first call */
 void tunables_free(struct worker *w);

@@ -136,10 +136,25 @@ static void verified_forget(struct tunables *t)
 	t->n_verified = 0;
 }
 
+/* Set by the cell or not: a controller whose battery fails goes over to write through by itself, and trials of before and
+ * after that must not be averaged unseen. */
+static void write_caches_read(const struct worker *w, struct text *ret)
+{
+	char path[TUNABLE_PATH], state[SETTING_TEXT];
+
+	for (size_t i = 0; i < w->claimed.n_queues; i++)
+		if (sysroot_text(path_format(path, sizeof(path), "%s/queue/write_cache", w->claimed.queues[i]), state, sizeof(state)))
+			text_printf(ret, "%s%s: %s", ret->n > 0 ? ", " : "", strrchr(w->claimed.queues[i], '/') + 1, state);
+}
+
 static int settings_store(struct worker *w, const char *when, struct text *wrong, struct err *e)
 {
 	struct tunables *t = tunables_of(w);
+	AUTO_TEXT struct text caches = { 0 };
 
+	write_caches_read(w, &caches);
+	free(t->write_caches);
+	t->write_caches = xstrdup(text_str(&caches));
 	verified_forget(t);
 	for (size_t i = 0; i < w->cell->n; i++) {
 		const struct setting *s = &w->cell->at[i];
@@ -182,6 +197,17 @@ static const char *verified_find(const struct tunables *t, const char *axis)
 	return NULL;
 }
 
+static void write_caches_compare(struct worker *w, struct text *ret_changed)
+{
+	AUTO_TEXT struct text now = { 0 };
+	const char *before = tunables_of(w)->write_caches;
+
+	write_caches_read(w, &now);
+	if (before != NULL && strcmp(before, text_str(&now)) != 0 && cell_get(w->cell, "queue.write_cache") == NULL)
+		text_printf(ret_changed, "%sthe write cache was (%s) and is (%s)", ret_changed->n > 0 ? "; " : "", before,
+		            text_str(&now));
+}
+
 /* mkfs and filesystem do not change under a mounted filesystem, and their tools are not run again. */
 int settings_changed(struct worker *w, struct text *ret_changed, struct err *e)
 {
@@ -199,5 +225,6 @@ int settings_changed(struct worker *w, struct text *ret_changed, struct err *e)
 			text_printf(ret_changed, "%s%s: %s became %s", ret_changed->n > 0 ? "; " : "", s->axis, before,
 			            text_str(&f.effective));
 	}
+	write_caches_compare(w, ret_changed);
 	return 0;
 }

@@ -66,6 +66,51 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 		[[ "$(query "SELECT reason FROM trial_flag WHERE flag = 'disturbed'")" == *max_sectors_kb*524288*262144* ]]
 }
 
+@test "a write cache that goes over to write through between two trials is a reason on the trials that it hit" {
+	device_make disk 64MiB
+	local cache="/sys/block/${DEVICE#/dev/}/queue/write_cache" was
+	was=$(cat "$cache")
+	echo 'write back' >"$cache"
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: battery
+	target: {device: disk, erase: yes}
+	matrix: {filesystem: ext4}
+	trials: 2
+	settle: 0
+	workloads: [{command: {run: [[sleep, "1"]], warm: yes}}]
+	END
+	iosweep submit "$PLAN"
+	wait_for 10 eval '[ "$(query "SELECT count(*) FROM trial WHERE state = '"'ok'"'")" = 1 ]'
+	echo 'write through' >"$cache"
+	iosweep wait last
+	echo "$was" >"$cache"
+	query "SELECT repetition, flag, f.reason FROM trial_flag f JOIN trial t ON t.id = trial_id"
+	[ "$(query "SELECT group_concat(repetition) FROM trial_flag f JOIN trial t ON t.id = trial_id
+		WHERE flag = 'disturbed' AND f.reason LIKE '%write cache was (%write back) and is (%write through)%'")" = 2 ]
+}
+
+@test "a workload that runs out of the memory of its cell fails with that reason, and nothing else is killed" {
+	[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ] || [ -z "${STRICT:-}" ] || false
+	[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ] || skip "needs the memory controller"
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: memory
+	target: {directory: scratch}
+	matrix: {memory: [32MiB, 1GiB]}
+	trials: 1
+	settle: 0
+	workloads: [{command: {run: [[dd, if=/dev/zero, of=/dev/null, bs=100M, count=1]], warm: yes}}]
+	END
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "$(query "SELECT group_concat(state) FROM (SELECT state FROM cell ORDER BY position)")" = failed,ok ]
+	[[ "$(query "SELECT reason FROM trial WHERE state = 'failed'")" == *"killed for want of memory: the cell allows 32MiB" ]]
+	kill -0 "$DAEMON"
+	[ -z "$(ls -d /sys/fs/cgroup/memory/iosweep-* 2>/dev/null | grep "$(query 'SELECT lower(hex(uuid)) FROM sweep')")" ]
+}
+
 @test "a device with a signature is refused without erase, and not a byte changes" {
 	device_make disk 64MiB
 	mkfs.ext4 -q -F "$DEVICE"

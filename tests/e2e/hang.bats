@@ -31,7 +31,7 @@ hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 @test "a device that hangs for long is put aside, by its name and the process that waits, and goes on by itself when it answers" {
 	disk_up
 	daemon_start
-	disk_plan 'timeout: 2s' >"$PLAN"
+	disk_plan 'timeout: 5s' >"$PLAN"
 	timeout 120 iosweep submit "$PLAN" --wait >"$HOME_DIR/out" 2>"$HOME_DIR/err" 3>&- &
 	local waiter=$! status=0 pid
 	wait_for 30 trial_runs
@@ -56,7 +56,7 @@ hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 	wait_for 60 state_of_first_is running failed 'done'
 	wait_for 120 state_of_first_is failed
 	dump
-	grep -q "did not end within 2.0s" <<<"$(trial_reason failed)"
+	grep -q "did not end within 5.0s" <<<"$(trial_reason failed)"
 	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok' AND cell_id IN (SELECT id FROM cell WHERE sweep_id = 1)")" = 3 ]
 	[ "$(query "SELECT group_concat(kind) FROM event WHERE kind IN ('hangs', 'answers') AND sweep_id = 1")" = 'hangs,answers' ]
 	iosweep cancel last || true
@@ -68,7 +68,7 @@ state_of_first_is() { case " $* " in *" $(sweep_state 1) "*) ;; *) return 1 ;; e
 @test "a daemon that is to end does not wait for a device that hangs, and the next one goes on when it answers" {
 	disk_up
 	daemon_start
-	disk_plan 'timeout: 2s' >"$PLAN"
+	disk_plan 'timeout: 5s' >"$PLAN"
 	iosweep submit "$PLAN"
 	wait_for 30 trial_runs
 	kill -STOP "$NBDKIT"

@@ -68,6 +68,15 @@ memory_is_limited() {
 }
 check 'cgroup v2: the memory axis is set and read back' memory_is_limited
 
+memory_runs_out() {
+	RUN='[dd, if=/dev/zero, of=/dev/null, bs=200M, count=1]' plan '{directory: scratch}' '{memory: [96MiB, 400MiB]}' 1 >/tmp/plan.yaml
+	! iosweep submit /tmp/plan.yaml --wait || return 1
+	equal "$(query "SELECT group_concat(c.state) FROM (SELECT * FROM cell WHERE sweep_id = $last ORDER BY position) c")" failed,ok || return 1
+	answers 'killed for want of memory: the cell allows 96MiB' "$(query "SELECT reason FROM trial WHERE state = 'failed' ORDER BY id DESC LIMIT 1")"
+}
+check 'cgroup v2: a workload that runs out of memory fails with that reason, and the next cell is measured' memory_runs_out
+check 'cgroup v2: nothing is left of the cgroup' test -z "$(find /sys/fs/cgroup -maxdepth 2 -name 'iosweep-*-*')"
+
 # ---- dm above a disk ----
 dmsetup create under --table "0 $(blockdev --getsz "$t1") linear $t1 0"
 udevadm settle
