@@ -167,6 +167,17 @@ static void claim_compare(const struct claimed *c, struct device *d, struct guar
 		path_format(f->changed, sizeof(f->changed), "identity was '%.100s' and is '%.100s'", c->identity, identity);
 }
 
+/* A second device with the identity may have come since the claim. */
+static int identity_is_unique(const struct worker *w, struct err *e)
+{
+	const struct config_device *listed =
+		w->claimed.kind == TARGET_DEVICE ? config_find_device(w->config, w->plan->target.name) : NULL;
+	size_t n = 1;
+	struct device d;
+
+	return listed != NULL && device_find(listed, &d, &n, e) < 0 && n > 1 ? -1 : 0;
+}
+
 /* What an image carries can only be this sweep's own. */
 int guard_ask_again(struct worker *w, struct signature *ret, struct err *e)
 {
@@ -179,12 +190,12 @@ int guard_ask_again(struct worker *w, struct signature *ret, struct err *e)
 
 	claim_compare(&w->claimed, &d, &now);
 	if (!now.is_gone && now.changed[0] == '\0') {
-		if (guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_QUICK : GUARD_SIGNATURES | GUARD_QUICK, &f, e) < 0 ||
+		if (identity_is_unique(w, e) < 0 || guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_QUICK : GUARD_SIGNATURES | GUARD_QUICK, &f, e) < 0 ||
 		    guard_journal(w, a, &ours, &n_ours, e) < 0)
 			return -1;
 		now = f;
 		now.is_ours = is_among(f.signature.uuid, (const uint8_t (*)[16])ours, n_ours);
-		now.may_erase = is_image || w->plan->target.erase;
+		now.may_erase = is_image || w->plan->target.erase || w->claimed.is_written;
 	}
 	path_format(now.what, sizeof(now.what), "%s", w->claimed.name);
 	if (guard_judge(&now, e) < 0)

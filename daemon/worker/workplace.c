@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/worker/guard.h"
 #include "daemon/worker/helper.h"
 #include "daemon/worker/room.h"
 #include "daemon/worker/spawn.h"
@@ -43,12 +44,26 @@ static int journal_note(struct worker *w, struct err *e)
 	return 0;
 }
 
+/* A workload on the bare device destroys what is on it as surely as mkfs does. */
+static int bare_device_ask(struct worker *w, struct err *e)
+{
+	struct claimed *c = &w->claimed;
+	struct signature there;
+
+	if (c->private_node[0] == '\0' || c->mount_fd >= 0)
+		return 0;
+	if (guard_ask_again(w, &there, e) < 0)
+		return -1;
+	c->is_written = true;
+	return 0;
+}
+
 int workplace_open(struct worker *w, struct err *e)
 {
 	char path[WORKPLACE_PATH];
 
 	workplace_path(w, path);
-	if (journal_note(w, e) < 0 || room_target_grant(w, e) < 0)
+	if (bare_device_ask(w, e) < 0 || journal_note(w, e) < 0 || room_target_grant(w, e) < 0)
 		return -1;
 	if (helper_make_dir(w->helper, path, e) == 0)
 		return 0;
