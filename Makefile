@@ -47,7 +47,7 @@ UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 objects = $(patsubst %.c,$(B)/%.o,$(1))
 UNIT    = $(patsubst tests/unit/%.c,$(B)/unit/%,$(UNIT_SRC))
 
-.PHONY: all force objects clean help lint format install uninstall demo check check-unit check-e2e check-all check-vm bench fuzz soak
+.PHONY: all force objects clean help lint format install uninstall demo check check-unit check-e2e check-all check-valgrind check-vm bench fuzz soak
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -245,6 +245,14 @@ static void descriptor_close(int *fd)
 	*fd = -1;
 }
 
+void claimed_done(struct claimed *c)
+{
+	for (size_t i = 0; i < c->n_queues; i++)
+		free(c->queues[i]);
+	free(c->description);
+	free(c->warning);
+}
+
 /* Settings first, while the device is still ours; an image's file last, when nothing is attached to it any more. */
 int target_release(struct worker *w, struct err *e)
 {
@@ -264,10 +272,7 @@ int target_release(struct worker *w, struct err *e)
 		rc = -1;
 	if (rc < 0)
 		return -1;
-	for (size_t i = 0; i < c->n_queues; i++)
-		free(c->queues[i]);
-	free(c->description);
-	free(c->warning);
+	claimed_done(c);
 	claimed_init(c);
 	return 0;
 }

@@ -12,6 +12,8 @@
 int private_dir_make(struct worker *w, struct err *e);
 /* Nothing claimed, all descriptors -1. */
 void claimed_init(struct claimed *c);
+/* Frees what it owns, and nothing else. */
+void claimed_done(struct claimed *c);
 /* ERR_DEVICE_LOST unless the claimed device is still there with the same diskseq. */
 int target_is_there(const struct worker *w, struct err *e);
 /* Pending entries of this sweep of one kind (and one object, or NULL) are marked as done, in one transaction. */

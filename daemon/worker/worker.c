@@ -245,7 +245,7 @@ static void worker_close(struct worker *w)
 	matrix_free(w->matrix);
 	plan_free(w->plan);
 	registry_free(w->registry);
-	store_sweep_workloads_done(w->workloads, w->n_workloads);
+	claimed_done(&w->claimed); /* of a target that could not be released */
 	store_close(w->store);
 	config_free(w->config);
 	arena_free(w->cell_arena);

@@ -27,7 +27,8 @@ static void text_room(struct text *t, size_t more)
 void text_add_n(struct text *t, const char *s, size_t n)
 {
 	text_room(t, n);
-	memcpy(t->s + t->n, s, n);
+	if (n > 0) /* s may be NULL then, which memcpy does not allow */
+		memcpy(t->s + t->n, s, n);
 	t->n += n;
 	t->s[t->n] = '\0';
 }

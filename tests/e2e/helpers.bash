@@ -55,11 +55,14 @@ device_make() {
 	echo "  $1: {backing-file: $image}" >>"$CONFIG"
 }
 
+daemon_answers() {
+	"$ROOT/tests/e2e/wire" ask "$IOSWEEP_SOCKET" '{"version":1,"request":"hello"}' | grep -q '"ok":true'
+}
+
 daemon_start() {
 	"$B/iosweepd" --config "$CONFIG" 2>>"$HOME_DIR/daemon.log" 3>&- &
 	DAEMON=$!
-	wait_for 10 test -S "$IOSWEEP_SOCKET"
-	wait_for 10 iosweep list >/dev/null
+	wait_for 10 daemon_answers # the socket may be one that a killed daemon has left
 }
 
 daemon_stop() { # SIGTERM; the exit status is the daemon's

@@ -26,7 +26,7 @@ setup() {
 }
 
 @test "with synchronous=NORMAL the same cuts do lose acknowledged trials" {
-	local testing=${B/\/opt/\/test-opt}
+	local testing=${B%/*}/test-${B##*/}
 	[ -x "$testing/iosweepd" ] || { [ -z "${STRICT:-}" ] && skip "needs a build with TESTING=1"; false; }
 	IOSWEEP_TEST_SYNCHRONOUS=NORMAL run "$ROOT/tests/lab/powercut" "$testing" 3 "$SEED" directory
 	echo "$output"
