@@ -67,9 +67,10 @@ $(B)/lib%.a:
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 # What objects are compiled with, prefix included: written anew only when it changes, so that a change rebuilds.
+COMPILED_WITH = $(subst ','\'',$(subst $(B),build,$(filter-out -Werror,$(COMPILE))))
 $(B)/flags: force
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(filter-out -Werror,$(COMPILE)))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(filter-out -Werror,$(COMPILE)))' >$@
+	@printf '%s\n' '$(COMPILED_WITH)' | cmp -s - $@ || printf '%s\n' '$(COMPILED_WITH)' >$@
 
 $(B)/%.o: %.c Makefile $(B)/flags
 	@mkdir -p $(@D)
