@@ -185,8 +185,8 @@ static void daemon_run(struct daemon *d)
 {
 	signals_take(d);
 	notify_init(&d->loop);
+	notify_status("idle"); /* first: who waits for the start sees it at once */
 	notify_ready();
-	notify_status("idle");
 	log_notice("listening on '%s', state in '%s', %zu sweeps in the queue", d->config->socket, d->config->state, d->queue.n);
 	supervisor_go(d->supervisor);
 	malloc_trim(0);
