@@ -238,7 +238,7 @@ int store_best_walk(struct store *s, const struct filter *f, struct best_walk *r
 	int mixture;
 
 	*ret = (struct best_walk){ 0 };
-	if (store_select(s, f, &sel, e) < 0 || statement_int(s, &cells, e, "SELECT max(id) FROM cell", "") < 0)
+	if (store_select_compared(s, f, &sel, e) < 0 || statement_int(s, &cells, e, "SELECT max(id) FROM cell", "") < 0)
 		return -1;
 	mixture = store_has_mixture(s, e);
 	if (mixture < 0)

@@ -469,7 +469,7 @@ static int dataset_load(struct loader *l, const struct filter *f, struct err *e)
 	AUTO_SELECTION struct selection q = { 0 };
 	struct dataset_series *series;
 
-	if (store_select(l->s, f, &q, e) < 0 || sweeps_read(l, e) < 0 || cells_read(l, &q, e) < 0)
+	if (store_select_compared(l->s, f, &q, e) < 0 || sweeps_read(l, e) < 0 || cells_read(l, &q, e) < 0)
 		return -1;
 	cells_prune(l);
 	if (results_read(l, &q, e) < 0)

@@ -359,7 +359,7 @@ int store_query_open(struct store *s, const struct filter *f, const struct query
 		free(q);
 		return -1;
 	}
-	rc = store_select(s, f, &sel, e);
+	rc = store_select_compared(s, f, &sel, e);
 	if (rc == 0) {
 		q->results_sql = xasprintf(RESULT_SQL "%s ORDER BY x.position, m.id", text_str(&sel.results));
 		q->all_results = strcmp(sel.results.s, "1") == 0;

@@ -476,22 +476,6 @@ static int term_select(struct store *s, const struct filter_term *t, struct sele
 	return 0;
 }
 
-/* A rehearsal's figures count only where the sweep itself is asked for. */
-static int rehearsals_leave_out(struct store *s, struct text *to, struct err *e)
-{
-	AUTO_STATEMENT struct statement *st = NULL;
-	AUTO_IDS struct ids ids = { 0 };
-	int rc;
-
-	if (statement_open(s, &st, e, "SELECT id FROM sweep WHERE options <> '{}' AND options ->> '$.rehearse'", "") < 0)
-		return -1;
-	while ((rc = statement_next(st, e)) > 0)
-		ids_add(&ids, column_int(st, 0));
-	if (rc == 0 && ids.n > 0)
-		condition_in(to, "c.sweep_id", FILTER_NE, &ids);
-	return rc;
-}
-
 int store_select(struct store *s, const struct filter *f, struct selection *ret, struct err *e)
 {
 	struct selection q = { 0 };
@@ -501,10 +485,6 @@ int store_select(struct store *s, const struct filter *f, struct selection *ret,
 			selection_done(&q);
 			return -1;
 		}
-	}
-	if (!q.has_sweep && rehearsals_leave_out(s, &q.cells, e) < 0) {
-		selection_done(&q);
-		return -1;
 	}
 	if (q.cells.n == 0)
 		text_add(&q.cells, "1");
@@ -516,6 +496,35 @@ int store_select(struct store *s, const struct filter *f, struct selection *ret,
 		text_add(&q.metrics, "1");
 	*ret = q;
 	return 0;
+}
+
+/* A rehearsal's figures count only where the sweep itself is asked for. */
+static int rehearsals_leave_out(struct store *s, struct text *to, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_IDS struct ids ids = { 0 };
+	int rc;
+
+	if (statement_open(s, &st, e, "SELECT id FROM sweep WHERE options <> '{}' AND options ->> '$.rehearse'", "") < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0)
+		ids_add(&ids, column_int(st, 0));
+	if (rc < 0 || ids.n == 0)
+		return rc;
+	if (strcmp(text_str(to), "1") == 0)
+		text_clear(to);
+	condition_in(to, "c.sweep_id", FILTER_NE, &ids);
+	return 0;
+}
+
+int store_select_compared(struct store *s, const struct filter *f, struct selection *ret, struct err *e)
+{
+	if (store_select(s, f, ret, e) < 0)
+		return -1;
+	if (ret->has_sweep || rehearsals_leave_out(s, &ret->cells, e) == 0)
+		return 0;
+	selection_done(ret);
+	return -1;
 }
 
 int store_select_sweeps(struct store *s, const struct filter *f, struct arena *a, int64_t **ret, size_t *ret_n, struct err *e)

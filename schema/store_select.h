@@ -25,9 +25,11 @@ static inline void auto_selection(struct selection *q)
 }
 #define AUTO_SELECTION __attribute__((cleanup(auto_selection)))
 
-/* Rehearsals are left out unless the filter names sweeps.  Unknown axis, metric, host, plan, workload, sweep: ERR_USAGE with the column marked and the nearest known names as hint.  A value
+/* Unknown axis, metric, host, plan, workload, sweep: ERR_USAGE with the column marked and the nearest known names as hint.  A value
  * that no cell has is no fault; it selects nothing. */
 int store_select(struct store *s, const struct filter *f, struct selection *ret, struct err *e);
+/* The same for figures that are to be held against each other: without those of rehearsals, unless the filter names sweeps. */
+int store_select_compared(struct store *s, const struct filter *f, struct selection *ret, struct err *e);
 
 /* The config whose digest begins with these hexadecimal digits.  ERR_USAGE if none or several do. */
 int store_config_find(struct store *s, const char *digits, int64_t *ret_id, struct err *e);
