@@ -116,19 +116,20 @@ positive() {
 	need jq
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb
 	daemon_start
-	run_plan <<-'END'
+	local cluster=${HOME_DIR##*.} # other servers may run on this machine
+	run_plan <<-END
 	plan: postgresql
 	target: {image: 2GiB}
 	matrix: [{filesystem: ext4}]
 	trials: 2
 	settle: 0
 	workloads:
-	  - pgbench: {scale: 1, clients: 2, transactions: 100, buffers: 32MiB, set_max_wal_size: 256MB, set_min_wal_size: 32MB}
-	  - pgbench-select: {scale: 1, clients: 2, duration: 1s, buffers: 32MiB}
+	  - pgbench: {scale: 1, clients: 2, transactions: 100, buffers: 32MiB, set_max_wal_size: 256MB, set_min_wal_size: 32MB, set_cluster_name: $cluster}
+	  - pgbench-select: {scale: 1, clients: 2, duration: 1s, buffers: 32MiB, set_cluster_name: $cluster}
 	END
 	positive pgbench.tps pgbench.latency pgbench-select.tps
 	[ "$(result pgbench.transactions)" = 200 ]
-	run pgrep -f "/target/iosweep-[0-9]*/pgdata"
+	run pgrep -f "cluster_name=$cluster"
 	[ "$status" -ne 0 ]
 }
 
