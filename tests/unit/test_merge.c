@@ -455,6 +455,123 @@ static void lines_that_are_not_whole_change_nothing(void **state)
 	assert_string_equal(fixture_sql(f, "SELECT (SELECT count(*) FROM sweep) + (SELECT count(*) FROM host) + (SELECT count(*) FROM axis)"), "0");
 }
 
+/* ---- the property: any files, in any order, any number of times ---- */
+
+static uint64_t random_state;
+
+static unsigned random_below(unsigned n)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned)(random_state >> 33) % n;
+}
+
+/* What a visit of a cell leaves: the next repetitions of a workload, some after a failed attempt, some with a flag. */
+static void visit_record(struct fixture *f, int64_t cell, int workload, int *repetition, int more)
+{
+	for (int i = 0; i < more && *repetition < 3; i++) {
+		const struct trial_end failed = { .state = "failed", .reason = "exit status 1" };
+		int64_t workload_id = fixture_workload(f, workload), id;
+
+		if (random_below(3) == 0) {
+			OK(store_trial_begin(f->s, cell, workload_id, *repetition + 1, &id, &f->e));
+			OK(store_trial_end(f->s, id, &failed, &f->e));
+		}
+		id = fixture_trial(f, cell, workload_id, ++*repetition, 1e6 * (100 + random_below(60)));
+		if (random_below(4) == 0)
+			OK(store_trial_flag(f->s, id, "disturbed", "by chance", &f->e));
+	}
+}
+
+/* A sweep of up to 6 cells goes on by a few visits and is exported, as one file or as lines; *ret_n files so far. */
+static void stage_record(struct fixture *f, const char *db, int repetitions[6][2], char **files, size_t *ret_n)
+{
+	OK(store_open(db, STORE_SCRATCH, &f->s, &f->e));
+	for (unsigned visits = 1 + random_below(3); visits > 0; visits--) {
+		unsigned which = random_below(6);
+		char readahead[SIZE_TEXT];
+		enum cell_state before;
+		struct cell c;
+		int64_t id;
+
+		snprintf(readahead, sizeof(readahead), "%d", 4096 << which);
+		c = fixture_cell(which, "xfs", readahead);
+		OK(store_cell_begin(f->s, f->sweep, &c, &id, &before, &f->e));
+		for (int w = 0; w < 2; w++)
+			visit_record(f, id, w, &repetitions[which][w], (int)random_below(3));
+		OK(store_cell_end(f->s, id, repetitions[which][0] + repetitions[which][1] == 6 ? CELL_OK : CELL_PARTIAL, "", NULL, 0, &f->e));
+	}
+	OK(store_event(f->s, f->sweep, "note", &f->e, "stage %zu", *ret_n));
+	OK(store_sweep_drift(f->s, f->sweep, &f->e));
+	OK(store_sweep_set_state(f->s, f->sweep, SWEEP_DONE, "", &f->e));
+	store_close(TAKE(f->s));
+	files[*ret_n] = file_of(f, arena_printf(f->a, "stage.%zu", *ret_n));
+	(random_below(2) ? export_all : export_lines)(f, db, files[*ret_n]);
+	++*ret_n;
+}
+
+/* Imports every file at least once into a new store, some again, in an order of chance. */
+static const char *shuffled_import(struct fixture *f, const char *db, char **files, size_t n)
+{
+	size_t order[64], n_order = 0;
+	struct merge_report r;
+	struct store *s;
+
+	for (size_t i = 0; i < n; i++)
+		for (unsigned times = 1 + random_below(2); times > 0; times--)
+			order[n_order++] = i;
+	for (size_t i = n_order; i-- > 1;) {
+		size_t k = random_below((unsigned)i + 1), swap = order[i];
+
+		order[i] = order[k];
+		order[k] = swap;
+	}
+	OK(store_open(db, STORE_SCRATCH, &s, &f->e)); /* nothing waits for the disk */
+	for (size_t i = 0; i < n_order; i++)
+		OK(store_import_file(s, files[order[i]], &r, &f->e));
+	store_close(s);
+	return db;
+}
+
+static const char *counts(struct fixture *f, const char *db)
+{
+	snprintf(f->path, sizeof(f->path), "%s", db);
+	return fixture_sql(f, "SELECT group_concat(n) FROM (SELECT (SELECT count(*) FROM trial) || '/' || (SELECT count(*) FROM trial_flag) || '/' || "
+	                      "(SELECT count(*) FROM measurement) || '/' || (SELECT count(*) FROM result_flag) || '/' || (SELECT count(*) FROM event) "
+	                      "|| '/' || (SELECT sum(left_out) FROM result) AS n)");
+}
+
+static void generated_sweeps_come_together_in_any_order_and_repetition(void **state)
+{
+	struct fixture *f = *state;
+
+	store_close(TAKE(f->s));
+	random_state = 5;
+	for (int round = 0; round < 6; round++) {
+		char *files[16], *sources[2];
+		const char *stores[3], *whole_content;
+		size_t n = 0;
+
+		for (int host = 0; host < 2; host++) {
+			int repetitions[6][2] = { 0 };
+
+			sources[host] = file_of(f, arena_printf(f->a, "%d.source.%d", round, host));
+			host_store(f, sources[host], (uint8_t)(10 * round + host + 1), 0);
+			for (unsigned stages = 2 + random_below(3); stages > 0; stages--)
+				stage_record(f, sources[host], repetitions, files, &n);
+		}
+		for (int i = 0; i < 3; i++)
+			stores[i] = shuffled_import(f, file_of(f, arena_printf(f->a, "%d.all.%d", round, i)), files, n);
+		whole_content = content(f, stores[0]);
+		for (int i = 1; i < 3; i++) {
+			assert_string_equal(content(f, stores[i]), whole_content);
+			assert_string_equal(counts(f, stores[i]), counts(f, stores[0]));
+		}
+		/* and it is what the hosts have, line for line */
+		for (int host = 0; host < 2; host++)
+			assert_non_null(strstr(whole_content, content(f, sources[host])));
+	}
+}
+
 /* What is put in place of what, and the message that follows. */
 static void faults_of_lines_are_named_by_line_and_column(void **state)
 {
@@ -525,6 +642,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lines_bring_back_what_was_there, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(lines_come_in_any_order_with_files_and_one_after_the_other, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(lines_that_are_not_whole_change_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(generated_sweeps_come_together_in_any_order_and_repetition, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(faults_of_lines_are_named_by_line_and_column, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_backup_is_consistent_while_the_store_is_written, fixture_setup, fixture_teardown),
 	};
