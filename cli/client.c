@@ -30,6 +30,20 @@ static int connect_failed(const char *path, int errnum, struct err *e)
 	return err_hint(e, "start it with 'systemctl start iosweepd', or set IOSWEEP_SOCKET to the socket of a running one");
 }
 
+/* A plan is for the daemon, and so is belief in an answer: whoever can write where the socket is could listen there. */
+static int server_check(int fd, const char *path, struct err *e)
+{
+	struct ucred cred;
+	socklen_t n = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) < 0)
+		return err_sys(e, errno, "ask who listens on '%s'", path);
+	if (cred.uid == 0)
+		return 0;
+	err_set_(e, ERR_REFUSED, "'%s' is served by uid %u, not by root: that is no iosweepd", path, (unsigned)cred.uid);
+	return err_hint(e, "see whose it is with 'ss -xlp', and what IOSWEEP_SOCKET says");
+}
+
 int client_open(struct client **ret, struct err *e)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -44,6 +58,8 @@ int client_open(struct client **ret, struct err *e)
 		return err_sys(e, errno, "make a socket");
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return connect_failed(path, errno, e);
+	if (server_check(fd, path, e) < 0)
+		return -1;
 	*ret = xcalloc(1, sizeof(**ret));
 	(*ret)->fd = TAKE_FD(fd);
 	return 0;

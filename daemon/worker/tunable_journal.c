@@ -89,16 +89,23 @@ static int iosched_attr_save(const char *name, void *data)
 	return 0;
 }
 
-static int disk_save(struct saver *s)
+static int read_ahead_save(struct saver *s)
 {
-	char dir[TUNABLE_PATH], name[DEVICE_NAME];
+	char name[DEVICE_NAME];
 	struct device d;
 
 	path_format(name, sizeof(name), "%s", strrchr(s->queue, '/') + 1);
 	if (device_read(name, &d, s->e) < 0)
 		return -1;
 	device_identity(&d, s->identity, sizeof(s->identity));
-	if (attr_save(s, "read_ahead_kb") < 0)
+	return attr_save(s, "read_ahead_kb");
+}
+
+static int disk_save(struct saver *s)
+{
+	char dir[TUNABLE_PATH];
+
+	if (read_ahead_save(s) < 0)
 		return -1;
 	for (size_t i = 0; i < axis_table_n; i++)
 		if (axis_table[i].place == AXIS_QUEUE && strcmp(axis_table[i].attr, "scheduler") != 0 &&
@@ -123,7 +130,9 @@ static int disks_save(struct worker *w, struct err *e)
 			top[0] = '\0';
 	}
 	s.queue = top;
-	return top[0] == '\0' ? 0 : disk_save(&s); /* an array or mapping: its read-ahead is its own */
+	/* An array or mapping has a read-ahead of its own.  Its other attributes follow what it stands on (a dm table that fails
+	 * all I/O has no write cache), and are never set. */
+	return top[0] == '\0' ? 0 : read_ahead_save(&s);
 }
 
 int queue_baseline_save(struct worker *w, struct err *e)

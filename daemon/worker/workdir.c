@@ -107,6 +107,8 @@ int workdir_remove(const char *path, struct err *e)
 {
 	AUTO_CLOSE int fd = child_open(AT_FDCWD, path);
 
+	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) /* a tool put a file or a link in its place: that goes, and no more */
+		return unlink(path) < 0 && errno != ENOENT ? err_sys(e, errno, "remove '%s'", path) : 0;
 	if (fd < 0)
 		return errno == ENOENT ? 0 : err_sys(e, errno, "open '%s'", path);
 	fchmod(fd, 0700);

@@ -116,11 +116,12 @@ static bool path_is_ours(const struct worker *w, const char *path)
 int workplace_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
 {
 	struct tool_identity as = w->submitter;
+	struct stat st;
 	int status;
 	pid_t pid;
 
 	*ret_dropped = NULL;
-	if (access(u->object, F_OK) < 0 && errno == ENOENT)
+	if (lstat(u->object, &st) < 0 && errno == ENOENT)
 		return 0;
 	if (!path_is_ours(w, u->object)) {
 		*ret_dropped = "the configuration does not offer that directory any more";

@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# Who tries to get further than a plan may: hostile plans, workloads, definitions, neighbours on the host.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	[ "$(id -u)" -ne 0 ] || [ -x "$BATS_FILE_TMPDIR/attack" ] ||
+		"${CC:-cc}" -D_GNU_SOURCE -Wall -Wextra -o "$BATS_FILE_TMPDIR/attack" "$BATS_TEST_DIRNAME/attack.c"
+}
+
+setup() {
+	need_root
+	daemon_setup
+	PLAN=$HOME_DIR/plan.yaml
+	[ ! -x "$BATS_FILE_TMPDIR/attack" ] || install -m 755 "$BATS_FILE_TMPDIR/attack" "$HOME_DIR/attack"
+}
+
+teardown() {
+	[ -z "${HOLDER:-}" ] || kill "$HOLDER" 2>/dev/null || true
+	daemon_teardown
+}
+
+# A plan on standard output: TARGET MATRIX TRIALS ARGV...
+attack_plan() {
+	cat <<-END
+	plan: attack
+	target: $1
+	matrix: $2
+	trials: $3
+	settle: 0
+	workloads:
+	  - command:
+	      as: attack
+	      warm: yes
+	      run: [[$(printf '"%s", ' "${@:4}")]]
+	      metrics: {time: {value: ":elapsed", unit: s, better: lower}}
+	END
+}
+trial_output() { query "SELECT hex(data) FROM output WHERE stream = 'stdout' ORDER BY trial_id DESC LIMIT 1" |
+	perl -MCompress::Zlib -ne 'chomp; print uncompress(pack "H*", $_)'; }
+
+# ---- from within a workload ----
+
+@test "of all that a workload tries, nothing succeeds" {
+	local attempts
+	daemon_start
+	device_make other 8MiB # a disk that is not the target
+	for target in '{image: 64MiB}' '{directory: scratch}'; do
+		attack_plan "$target" "{$([ "$target" = '{image: 64MiB}' ] && echo 'filesystem: ext4' || echo 'label.n: 1')}" 1 \
+			"$HOME_DIR/attack" all '${dir}' "$(lsblk -dno MAJ:MIN "$DEVICE" | tr -d ' ')" >"$PLAN"
+		iosweep submit "$PLAN" --wait >"$HOME_DIR/out" 2>&1 || { cat "$HOME_DIR/out"; false; }
+		trial_output >"$HOME_DIR/attempts"
+		cat "$HOME_DIR/attempts"
+		attempts=$(grep -c ' refused: ' "$HOME_DIR/attempts")
+		[ "$attempts" -ge 34 ]
+		if grep SUCCEEDED "$HOME_DIR/attempts"; then false; fi
+	done
+}
+
+@test "a work directory that was replaced by a link is refused, and what it points to is left alone" {
+	mkdir "$HOME_DIR/scratch/victim"
+	chown nobody "$HOME_DIR/scratch/victim"
+	echo precious >"$HOME_DIR/scratch/victim/file"
+	chown nobody "$HOME_DIR/scratch/victim/file"
+	daemon_start
+	attack_plan '{directory: scratch}' '{label.n: 1}' 2 bash -c 'rm -rf ${dir} && ln -s ../target/victim ${dir}' >"$PLAN"
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok' AND repetition = 2")" = 0 ]
+	grep -q 'is no directory any more' <<<"$(query 'SELECT reason FROM trial')"
+	[ "$(cat "$HOME_DIR/scratch/victim/file")" = precious ]
+	[ "$(ls -A "$HOME_DIR/scratch")" = victim ]
+}
+
+@test "hard links and files of others in an offered directory keep owner and mode" {
+	echo precious >"$HOME_DIR/scratch/root-owned"
+	chmod 640 "$HOME_DIR/scratch/root-owned"
+	local before
+	before=$(stat -c '%u %g %a' "$HOME_DIR/scratch/root-owned")
+	daemon_start
+	attack_plan '{directory: scratch}' '{label.n: 1}' 1 bash -c \
+		'ln /target/root-owned ${dir}/link; ln -s /target/root-owned ${dir}/soft; mkfifo ${dir}/fifo; chmod 000 ${dir}; true' >"$PLAN"
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$(stat -c '%u %g %a %h' "$HOME_DIR/scratch/root-owned")" = "$before 1" ]
+	[ "$(cat "$HOME_DIR/scratch/root-owned")" = precious ]
+	[ "$(ls -A "$HOME_DIR/scratch")" = root-owned ]
+}
+
+@test "a descriptor that is passed out of the namespace puts the device aside, and its holder is named" {
+	local name=iosweep-attack-$$
+	device_make disk 64MiB
+	daemon_start
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$HOME_DIR/attack" take "$name" >"$HOME_DIR/taken" 3>&- &
+	HOLDER=$!
+	wait_for 5 grep -q listening "$HOME_DIR/taken"
+	attack_plan '{device: disk, erase: yes}' '{filesystem: [ext4, ext2]}' 1 "$HOME_DIR/attack" pass '${dir}' "$name" >"$PLAN"
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -q taken "$HOME_DIR/taken"
+	grep -q "still used by .*$HOLDER" <<<"$(query "SELECT reason FROM sweep UNION ALL SELECT reason FROM cell UNION ALL SELECT text FROM event")"
+	[ "$(query "SELECT count(*) FROM step_run WHERE step = 'format' AND state = 'done'")" -lt 2 ] # no mkfs under it
+	run iosweep resume last
+	[ "$status" -eq 1 ]
+	grep -q 'put aside' <<<"$output"
+	kill "$HOLDER"
+	wait "$HOLDER" || true
+	HOLDER=
+	iosweep restore
+	iosweep resume last
+	run iosweep wait last
+	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
+}
+
+@test "a setting of PostgreSQL that runs a command runs it as the submitter, in the room, and nowhere else" {
+	need initdb pgbench || [ -d /usr/lib/postgresql ] || skip "needs PostgreSQL"
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: pg
+	target: {image: 512MiB}
+	matrix: {filesystem: ext4}
+	trials: 1
+	settle: 0
+	workloads:
+	  - pgbench:
+	      scale: 1
+	      clients: 1
+	      transactions: 10
+	      buffers: 16MiB
+	      set_archive_mode: "on"
+	      set_archive_command: "id -u > /tmp/iosweep-was-here; cat /etc/shadow > /target/shadow; false"
+	      set_shared_preload_libraries: ""
+	END
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ ! -e /tmp/iosweep-was-here ]
+	nothing_left
+}
+
+# ---- from beside it ----
+
+@test "definitions in a directory that others can write are refused, at the start and later" {
+	printf 'workload: planted\nabout: x\nrun: [id]\nmetrics: {time: {value: ":elapsed", unit: s, better: lower}}\n' \
+		>"$HOME_DIR/workloads/planted.yaml"
+	chmod 777 "$HOME_DIR/workloads"
+	run "$B/iosweepd" --config "$CONFIG"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -q "'$HOME_DIR/workloads' can be written by others than root" <<<"$output"
+	chmod 755 "$HOME_DIR/workloads"
+	daemon_start
+	chown nobody "$HOME_DIR/workloads/planted.yaml"
+	printf 'plan: x\ntarget: {directory: scratch}\nmatrix: {label.n: 1}\nworkloads: [planted]\n' >"$PLAN"
+	run iosweep submit "$PLAN"
+	echo "$output"
+	[ "$status" -ne 0 ]
+	chmod 777 "$HOME_DIR/workloads"
+	run iosweep submit "$PLAN"
+	echo "$output"
+	[ "$status" -ne 0 ]
+	grep -q "can be written by others than root" <<<"$output"
+}
+
+@test "a socket that somebody else listens on is not taken for the daemon's" {
+	mkdir -m 777 "$HOME_DIR/open"
+	setpriv --reuid=65534 --regid=65534 --clear-groups perl -MIO::Socket::UNIX -e '
+		my $s = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) or die;
+		while (my $c = $s->accept) { my $l = <$c>; print $c "{\"ok\":true,\"sweep\":1,\"cells\":1}\n" }' "$HOME_DIR/open/socket" 3>&- &
+	HOLDER=$!
+	wait_for 5 test -S "$HOME_DIR/open/socket"
+	printf 'plan: x\ntarget: {directory: scratch}\nworkloads: [dd-write: {size: 1MiB}]\n' >"$PLAN"
+	IOSWEEP_SOCKET=$HOME_DIR/open/socket run iosweep submit "$PLAN"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -q "'$HOME_DIR/open/socket' is served by uid 65534, not by root" <<<"$output"
+}
+
+@test "a reader that keeps a transaction open holds nothing up" {
+	daemon_start
+	printf 'plan: x\ntarget: {directory: scratch}\nmatrix: {label.n: [1, 2, 3]}\nsettle: 0\nworkloads: [dd-write: {size: 1MiB}]\n' >"$PLAN"
+	iosweep submit "$PLAN" --wait
+	(printf 'BEGIN;\nSELECT count(*) FROM trial;\n'; sleep 8) | sqlite3 -readonly "$IOSWEEP_DB" >"$HOME_DIR/read" 3>&- &
+	local reader=$!
+	wait_for 5 test -s "$HOME_DIR/read"
+	timeout 7 iosweep submit "$PLAN" --wait
+	kill -0 $reader
+	wait $reader
+	[ "$(query "SELECT count(*) FROM sweep WHERE state = 'done'")" = 2 ]
+	[ "$(query 'PRAGMA integrity_check')" = ok ]
+}
+
+@test "an image that would fill the disk it lies on is refused, and one that was accepted in time as well" {
+	mount -t tmpfs -o size=100m tmpfs "$HOME_DIR/images"
+	daemon_start
+	attack_plan '{image: 60MiB}' '{filesystem: ext4}' 1 true >"$PLAN"
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	local left
+	left=$(ls -A "$HOME_DIR/images")
+	iosweep cancel last 2>/dev/null || true
+	daemon_stop
+	umount "$HOME_DIR/images"
+	[ "$status" -eq 1 ]
+	grep -q 'keep-free\|to keep\|is to stay free\|free' <<<"$output$(query 'SELECT reason FROM sweep')"
+	[ -z "$left" ]
+}
