@@ -18,6 +18,7 @@ struct capture {
 	const char *data;
 	size_t n;
 	bool is_cut;        /* more was printed than kept */
+	size_t n_printed;   /* then: how much, for the store; 0 if that is not known */
 };
 
 /* A number that every trial has, usable as :name in value expressions, beside the parameters that are sizes or numbers.

@@ -351,7 +351,8 @@ static int output_write(struct store *s, int64_t trial_id, const struct capture 
 		return 0;
 	text_pack(c->data, c->n, &out);
 	rc = statement_run(s, e, "INSERT INTO output (trial_id, step, stream, bytes, kept, data) VALUES (?, ?, ?, ?, ?, ?)",
-	                   "ittiib", trial_id, c->step, c->stream, (int64_t)c->n, (int64_t)out.kept, out.data, out.n);
+	                   "ittiib", trial_id, c->step, c->stream, (int64_t)(c->n_printed > c->n ? c->n_printed : c->n), (int64_t)out.kept,
+	                   out.data, out.n);
 	free(out.data);
 	return rc;
 }

@@ -76,13 +76,14 @@ static void capture_add(struct phase_end *p, enum workload_phase phase, struct t
 		memcpy(grown, p->captures, p->n_captures * sizeof(*grown));
 	for (int i = 0; i < 2; i++) {
 		const struct text *t = i == 0 ? &end->out : &end->err;
+		size_t n_printed = i == 0 ? end->out_bytes : end->err_bytes;
 		char *data = arena_alloc(a, t->n + 1);
 
 		if (t->n > 0)
 			memcpy(data, t->s, t->n);
 		grown[p->n_captures++] = (struct capture){
 			.step = step, .stream = i == 0 ? "stdout" : "stderr", .data = data, .n = t->n,
-			.is_cut = (i == 0 ? end->out_bytes : end->err_bytes) > t->n,
+			.is_cut = n_printed > t->n, .n_printed = n_printed,
 		};
 	}
 	p->captures = grown;

@@ -237,21 +237,24 @@ static void outputs_come_back_as_they_were_printed(void **state)
 	AUTO_FREE char *flood = xcalloc(1, STORE_OUTPUT_MAX + 5);
 	struct capture captures[] = { { "run", "stdout", "a\0b\n", 4, false },
 		                      { "run", "stderr", "", 0, false },
-		                      { "run.2", "stdout", flood, STORE_OUTPUT_MAX + 5, false } };
-	struct trial_end t = { .state = "failed", .reason = "x", .captures = captures, .n_captures = 3 };
+		                      { "run.2", "stdout", flood, STORE_OUTPUT_MAX + 5, false },
+		                      { "run.3", "stdout", "ab", 2, true, 50000000 } };
+	struct trial_end t = { .state = "failed", .reason = "x", .captures = captures, .n_captures = 4 };
 	struct capture *got;
 	size_t n;
 
 	OK(store_trial_begin(f->s, cell, w, 1, &id, &f->e));
 	OK(store_trial_end(f->s, id, &t, &f->e));
 	OK(store_output_get(f->s, id, f->a, &got, &n, &f->e));
-	assert_int_equal(n, 2); /* nothing is kept of an empty stream */
+	assert_int_equal(n, 3); /* nothing is kept of an empty stream */
 	assert_string_equal(got[0].step, "run");
 	assert_int_equal(got[0].n, 4);
 	assert_memory_equal(got[0].data, "a\0b\n", 4);
 	assert_false(got[0].is_cut);
 	assert_int_equal(got[1].n, STORE_OUTPUT_MAX);
 	assert_true(got[1].is_cut);
+	assert_true(got[2].is_cut);
+	assert_string_equal(fixture_sql(f, "SELECT bytes || ' ' || kept FROM output WHERE step = 'run.3'"), "50000000 2");
 }
 
 static void show_has_cells_by_position_with_settings_and_results(void **state)
