@@ -521,6 +521,7 @@ static const struct {
 	{ "cached", 'c', "the device moved far fewer bytes than the tool claims to have read" },
 	{ "disturbed", 'x', "a setting changed or something else used the device while it ran" },
 	{ "lazy", 'l', "the filesystem was made with lazy initialisation, which may go on beside a trial" },
+	{ "inconsistent", 'v', "the machine was in another state for some of the trials, as --trials tells" },
 	{ "drift", 'd', "the trials rise or fall steadily by more than 25 %" },
 	{ "incomplete", 'i', "fewer good trials than the other results of this metric have" },
 	{ "spread", 's', "the trials lie more than 10 % apart" },

@@ -277,13 +277,72 @@ static void read_directories(struct reading *r, const struct node *node)
 	r->c->n_directories = used;
 }
 
+/* A list of words as a NULL-terminated array; faults leave it short. */
+static const char **read_words(struct reading *r, const struct node *list, const char *what)
+{
+	size_t n = list != NULL && list->kind == NODE_LIST ? list->n : 0, used = 0;
+	const char **words = arena_array(r->c->arena, n + 1, sizeof(*words));
+
+	if (list != NULL && list->kind != NODE_LIST)
+		diags_add(r->d, list->line, list->column, "'%s' takes a list of words, this is %s", what, node_kind_name(list));
+	for (size_t i = 0; i < n; i++) {
+		const char *word = scalar_text(list->at[i], what, r->d);
+
+		if (word != NULL)
+			words[used++] = word;
+	}
+	return words;
+}
+
+/* Facts that iosweep finds itself begin with these. */
+static bool is_family_taken(const char *name)
+{
+	static const char *const families[] = { "kernel", "host", "cpu", "memory", "target", "device", "loop", "tool", "facts" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(families); i++)
+		if (strcmp(families[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void read_fact_program(struct reading *r, const struct node *key, const struct node *body, struct config_facts *ret)
+{
+	static const char *const known[] = { "run", "identity", "volatile", NULL };
+	bool is_map = body->kind == NODE_MAP;
+	const struct node *run = is_map ? node_get(body, "run") : body;
+
+	if (is_map)
+		node_check_keys(body, known, "facts", r->d);
+	if (is_family_taken(key->text))
+		diags_add(r->d, key->line, key->column, "'%s' cannot name a program: facts of that name are iosweep's own", key->text);
+	*ret = (struct config_facts){
+		.name = key->text, .argv = (char **)read_words(r, run, "run"),
+		.identity = read_words(r, is_map ? node_get(body, "identity") : NULL, "identity"),
+		.is_volatile = read_words(r, is_map ? node_get(body, "volatile") : NULL, "volatile"),
+	};
+	if (run == NULL || (run->kind == NODE_LIST && run->n == 0))
+		diags_add(r->d, body->line, body->column, "'%s' needs a program: [/PATH/PROGRAM, WORD, ...]", key->text);
+	else if (ret->argv[0] != NULL && ret->argv[0][0] != '/')
+		diags_add(r->d, run->line, run->column, "'%s' must be the absolute path of a program", ret->argv[0]);
+}
+
+static void read_facts(struct reading *r, const struct node *node)
+{
+	if (!is_named_map(r, node, "facts"))
+		return;
+	r->c->n_facts = node->n;
+	r->c->facts = arena_array(r->c->arena, node->n, sizeof(*r->c->facts));
+	for (size_t i = 0; i < node->n; i++)
+		read_fact_program(r, node->keys[i], node->at[i], &r->c->facts[i]);
+}
+
 static const struct {
 	const char *key;
 	void (*read)(struct reading *r, const struct node *node);
 } keys[] = {
 	{ "state", read_state },     { "socket", read_socket },   { "group", read_group },
 	{ "user", read_user },       { "workloads", read_workloads }, { "devices", read_devices },
-	{ "images", read_images },   { "directories", read_directories },
+	{ "images", read_images },   { "directories", read_directories }, { "facts", read_facts },
 };
 
 static void read_root(struct reading *r, const struct node *root)

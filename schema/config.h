@@ -21,6 +21,15 @@ struct config_directory {
 	const char *name, *path;
 };
 
+/* A program of root's that prints facts about the machine which only it can find out (a controller's cache policy, battery,
+ * firmware), as lines "key=value".  Run as root before each trial; the facts are called NAME.key. */
+struct config_facts {
+	const char *name;
+	char **argv;                /* NULL-terminated; argv[0] is absolute */
+	const char **identity;      /* keys that say what a thing is (firmware): comparisons name them; NULL-terminated */
+	const char **is_volatile;   /* keys that change by themselves (temperature): recorded, never compared; likewise */
+};
+
 struct config {
 	struct arena *arena;
 	const char *file;         /* where it was read */
@@ -36,6 +45,8 @@ struct config {
 	int64_t images_keep_free_bytes;
 	struct config_directory *directories;
 	size_t n_directories;
+	struct config_facts *facts;
+	size_t n_facts;
 };
 
 #define CONFIG_FILE_DEFAULT IOSWEEP_SYSCONFDIR "/iosweepd.yaml"

@@ -26,6 +26,8 @@ struct series {
 struct subject {
 	int64_t cell_id, config_id, host_id;
 	enum keep keep;
+	int64_t workload_id;   /* of which `differs` tells; 0: of none yet */
+	struct text differs;   /* what was not the same in all its trials; "" */
 };
 
 static void series_add(struct series *v, double value, int64_t trial_id)
@@ -98,6 +100,41 @@ static int drift_judge(struct store *s, int64_t cell_id, const struct series *v,
 	return flag_write(s, cell_id, v->metric_id, "drift", "cell", reason, e);
 }
 
+/* Whether the good trials of a workload ran under one environment, and if not, in what it differed.  A state that changed
+ * between two trials (a controller that fell back to write-through) is not to be averaged over. */
+static int environments_compare(struct store *s, struct subject *c, int64_t workload_id, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	int64_t n = 0;
+	int rc;
+
+	c->workload_id = workload_id;
+	text_clear(&c->differs);
+	if (statement_int(s, &n, e,
+	                  "SELECT count(DISTINCT environment_id) FROM trial WHERE cell_id = ? AND workload_id = ? AND state = 'ok'",
+	                  "ii", c->cell_id, workload_id) < 0)
+		return -1;
+	if (n < 2)
+		return 0;
+	if (statement_open(s, &st, e,
+	                   "WITH v AS (SELECT f.key AS key, f.value AS value, min(t.repetition) AS first, count(DISTINCT t.environment_id) AS n "
+	                   "FROM trial t JOIN environment_fact f ON f.environment_id = t.environment_id WHERE t.cell_id = ? "
+	                   "AND t.workload_id = ? AND t.state = 'ok' AND f.class <> 'volatile' GROUP BY 1, 2 ORDER BY 1, 3) "
+	                   "SELECT key, group_concat('''' || value || '''', ', then ') FROM v GROUP BY key "
+	                   "HAVING count(*) > 1 OR sum(n) < ? ORDER BY key LIMIT 8", "iii", c->cell_id, workload_id, n) < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0)
+		text_printf(&c->differs, "%s%s was %s", c->differs.n > 0 ? "; " : "", column_borrow(st, 0), column_borrow(st, 1));
+	return rc;
+}
+
+static int environment_judge(struct store *s, struct subject *c, const struct series *v, struct err *e)
+{
+	if (v->workload_id != c->workload_id && environments_compare(s, c, v->workload_id, e) < 0)
+		return -1;
+	return c->differs.n == 0 ? 0 : flag_write(s, c->cell_id, v->metric_id, "inconsistent", "cell", c->differs.s, e);
+}
+
 /* ---- results ---- */
 
 static int left_out_count(struct store *s, const struct subject *c, int64_t workload_id, int64_t *ret, struct err *e)
@@ -124,7 +161,7 @@ static int result_insert(struct store *s, const struct subject *c, const struct 
 		min, max, (int64_t)v->n, left_out, middle < 0 ? INT64_C(0) : v->trial_ids[middle], flags.s);
 }
 
-static int series_record(struct store *s, const struct subject *c, const struct series *v, struct err *e)
+static int series_record(struct store *s, struct subject *c, const struct series *v, struct err *e)
 {
 	double min = v->values[0], max = v->values[0];
 
@@ -132,13 +169,14 @@ static int series_record(struct store *s, const struct subject *c, const struct 
 		min = fmin(min, v->values[i]);
 		max = fmax(max, v->values[i]);
 	}
-	if (spread_judge(s, c->cell_id, v, min, max, e) < 0 || drift_judge(s, c->cell_id, v, e) < 0)
+	if (spread_judge(s, c->cell_id, v, min, max, e) < 0 || drift_judge(s, c->cell_id, v, e) < 0 ||
+	    environment_judge(s, c, v, e) < 0)
 		return -1;
 	return result_insert(s, c, v, min, max, e);
 }
 
 /* Calls series_record for every run of rows with one metric. */
-static int series_each(struct store *s, const struct subject *c, struct statement *st, struct series *v, struct err *e)
+static int series_each(struct store *s, struct subject *c, struct statement *st, struct series *v, struct err *e)
 {
 	int rc;
 
@@ -199,6 +237,7 @@ int store_result_rows(struct store *s, int64_t cell_id, struct err *e)
 		return -1;
 	rc = series_each(s, &c, st, &v, e);
 	series_done(&v);
+	text_done(&c.differs);
 	return rc;
 }
 

@@ -10,12 +10,13 @@
 
 #include "daemon/worker/confine.h"
 #include "daemon/worker/device.h"
+#include "daemon/worker/hostfacts.h"
 #include "daemon/worker/setting.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/sysroot.h"
 
 #define VERSION_TIMEOUT_NS (10 * INT64_C(1000000000))
-#define FACTS_MAX 64
+#define FACTS_MAX (64 + HOSTFACTS_MAX)
 
 struct facts {
 	struct arena *a;
@@ -254,6 +255,7 @@ int environment_collect(struct worker *w, struct arena *a, struct environment_fa
 	host_settings(&f);
 	device_facts(w, &f);
 	tool_facts(w, &f);
+	f.n += hostfacts_collect(w, a, &f.at[f.n < FACTS_MAX - HOSTFACTS_MAX ? f.n : FACTS_MAX - HOSTFACTS_MAX]);
 	*ret = arena_array(a, f.n, sizeof(f.at[0]));
 	memcpy(*ret, f.at, f.n * sizeof(f.at[0]));
 	*ret_n = f.n;

@@ -109,6 +109,7 @@ static void visit_trial(struct visit *v, const struct bench *b, int repetition, 
 	}
 }
 
+/* Before each trial.  Nothing is held open meanwhile: a program of the host may take its time. */
 static int environment_update(struct visit *v, struct err *e)
 {
 	AUTO_ARENA struct arena *a = NULL;
@@ -116,11 +117,13 @@ static int environment_update(struct visit *v, struct err *e)
 	struct worker *w = v->w;
 	size_t n;
 
-	/* A directory's surroundings do not change with the cell. */
-	if (w->environment_id != 0 && w->claimed.kind == TARGET_DIRECTORY) {
+	/* A directory's surroundings do not change with the cell; a controller may all the same. */
+	if (w->environment_id != 0 && w->claimed.kind == TARGET_DIRECTORY && w->config->n_facts == 0) {
 		v->environment_id = w->environment_id;
 		return 0;
 	}
+	if (w->config->n_facts > 0 && record_commit(w, e) < 0)
+		return -1;
 	a = arena_new();
 	if (environment_collect(w, a, &facts, &n, e) < 0 || store_environment(w->store, facts, n, &w->environment_id, e) < 0)
 		return -1;
@@ -198,12 +201,14 @@ static int trials_run(struct visit *v, struct bench *b, const bool *done, struct
 		next = repetition_next(v, done, repetition);
 		if (sweep_check_wanted(v->w, e) < 0)
 			return -1;
-		if (is_first && bench_begin(v, b, repetition, &is_open, e) < 0)
+		if (is_first && (environment_update(v, e) < 0 || bench_begin(v, b, repetition, &is_open, e) < 0))
 			return -1;
 		if (!is_first && v->r->fresh == FRESH_TRIAL && bench_refresh(v, b, repetition, &is_open, e) < 0)
 			return -1;
 		if (!is_open)
 			return 0;
+		if (!is_first && environment_update(v, e) < 0)
+			return -1;
 		is_first = false;
 		if (trial_run(b, repetition, next > 0 && v->r->fresh != FRESH_TRIAL, v->environment_id, &report, e) < 0)
 			return -1;
@@ -238,7 +243,7 @@ static int workload_run(struct visit *v, size_t workload, struct err *e)
 
 static int cell_work(struct visit *v, struct err *e)
 {
-	if (settings_verify(v->w, "after setting", e) < 0 || environment_update(v, e) < 0)
+	if (settings_verify(v->w, "after setting", e) < 0)
 		return -1;
 	for (size_t i = 0; i < v->w->n_workloads; i++)
 		if (cell_has_workload(v->w->plan, v->w->cell, i) && workload_run(v, i, e) < 0)

@@ -112,7 +112,7 @@ CREATE VIEW flags AS   -- one row a doubt about a figure, with its reason
 SELECT t.cell_id AS cell,   -- see cells
        t.id AS trial,   -- the trial it is about; NULL: what the trials of a cell show together
        '' AS metric,   -- the metric it is about; empty: the whole trial
-       f.flag AS flag,   -- cached, disturbed, suspect; spread, drift
+       f.flag AS flag,   -- cached, disturbed, suspect; spread, drift, inconsistent
        f.reason AS reason   -- in words
 FROM trial_flag f JOIN trial t ON t.id = f.trial_id
 UNION ALL

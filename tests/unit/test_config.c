@@ -127,6 +127,31 @@ static void every_key_is_read(void **state)
 	config_free(c);
 }
 
+static void programs_that_print_facts_are_read(void **state)
+{
+	struct config *c = read_good("facts:\n  perc: [/usr/sbin/perc-state, '0']\n"
+	                             "  jbod: {run: [/usr/sbin/ses], identity: [firmware], volatile: [temperature, fans]}\n");
+
+	(void)state;
+	assert_int_equal(c->n_facts, 2);
+	assert_string_equal(c->facts[0].name, "perc");
+	assert_string_equal(c->facts[0].argv[1], "0");
+	assert_null(c->facts[0].argv[2]);
+	assert_null(c->facts[0].identity[0]);
+	assert_string_equal(c->facts[1].argv[0], "/usr/sbin/ses");
+	assert_string_equal(c->facts[1].identity[0], "firmware");
+	assert_string_equal(c->facts[1].is_volatile[1], "fans");
+	config_free(c);
+	assert_faults("facts:\n  kernel: [/bin/a]\n  b: [perccli64]\n  c: {identity: x}\n  d: {run: [], colour: red}\n  e: /bin/e\n",
+	              "2:3 'kernel' cannot name a program: facts of that name are iosweep's own\n"
+	              "3:6 'perccli64' must be the absolute path of a program\n"
+	              "4:6 'c' needs a program: [/PATH/PROGRAM, WORD, ...]\n"
+	              "4:17 'identity' takes a list of words, this is a scalar\n"
+	              "5:6 'd' needs a program: [/PATH/PROGRAM, WORD, ...]\n"
+	              "5:16 unknown key 'colour' in facts: known are run identity volatile\n"
+	              "6:6 'run' takes a list of words, this is a scalar");
+}
+
 static void images_keep_one_gib_free_unless_told_otherwise(void **state)
 {
 	struct config *c = read_good("images: {path: /srv/images}\n");
@@ -310,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_file_gives_the_defaults),
 		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(programs_that_print_facts_are_read),
 		cmocka_unit_test(images_keep_one_gib_free_unless_told_otherwise),
 		cmocka_unit_test(all_faults_are_told_at_once_with_their_place),
 		cmocka_unit_test(unknown_keys_are_refused_with_the_nearest_one),

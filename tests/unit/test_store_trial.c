@@ -51,6 +51,36 @@ static void the_result_is_the_median_with_what_was_left_out(void **state)
 	assert_string_equal(fixture_sql(f, "SELECT trials_ok FROM sweep"), "3");
 }
 
+/* A trial under an environment of its own. */
+static void trial_under(struct fixture *f, int64_t cell, int repetition, const char *cache, const char *load)
+{
+	const struct environment_fact facts[] = { { "perc.cache", cache, FACT_CONTEXT }, { "host.load", load, FACT_VOLATILE },
+		                                  { "perc.seen", "once", FACT_CONTEXT } };
+	struct measured m = { .name = "throughput", .label = "", .unit = "B/s", .better = BETTER_HIGHER, .value = 100 };
+	struct trial_end t = { .state = "ok", .reason = "", .measured = &m, .n_measured = 1 };
+	int64_t id;
+
+	OK(store_environment(f->s, facts, repetition == 1 ? 3 : 2, &t.environment_id, &f->e));
+	OK(store_trial_begin(f->s, cell, fixture_workload(f, 0), repetition, &id, &f->e));
+	OK(store_trial_end(f->s, id, &t, &f->e));
+}
+
+static void trials_in_different_states_of_the_machine_are_inconsistent(void **state)
+{
+	struct fixture *f = *state;
+	int64_t cell = cell_begin(f, 0, "xfs", "131072");
+
+	trial_under(f, cell, 2, "WriteThrough", "0.1");
+	trial_under(f, cell, 3, "WriteThrough", "0.7"); /* a load is no state */
+	OK(store_cell_end(f->s, cell, CELL_OK, "", NULL, 0, &f->e));
+	assert_string_equal(fixture_sql(f, "SELECT flags FROM result"), "");
+	trial_under(f, cell, 1, "WriteBack", "0.1");
+	OK(store_cell_end(f->s, cell, CELL_OK, "", NULL, 0, &f->e));
+	assert_string_equal(fixture_sql(f, "SELECT flags FROM result"), "inconsistent");
+	assert_string_equal(fixture_sql(f, "SELECT reason FROM result_flag"),
+	                    "perc.cache was 'WriteBack', then 'WriteThrough'; perc.seen was 'once'");
+}
+
 static void a_second_good_trial_of_a_repetition_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -338,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_cell_is_found_again_with_its_state),
 		TEST(the_result_is_the_median_with_what_was_left_out),
+		TEST(trials_in_different_states_of_the_machine_are_inconsistent),
 		TEST(a_second_good_trial_of_a_repetition_is_refused),
 		TEST(trials_done_names_the_repetitions_that_are_good),
 		TEST(what_a_dead_worker_left_running_is_interrupted),
