@@ -143,6 +143,8 @@ static int people_print(struct listing *l, struct err *e)
 		row_fill(l, &r, time, digest);
 		stream_to_table(t, l->values, l->n);
 		row_show(l, t, &r);
+		if (table_flush(t, l->o, stdout, e) < 0)
+			return -1;
 	}
 	if (rc < 0 || table_print(t, l->o, stdout, e) < 0)
 		return -1;

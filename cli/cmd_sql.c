@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * iosweep sql: one statement that reads, over the views that iosweep-schema(7) describes.  Comma- and tab-separated output
- * is written as rows come, so that a million of them take no memory; the other formats hold the whole table.
+ * iosweep sql: one statement that reads, over the views that iosweep-schema(7) describes.  Rows are
+ * written as they come, so that a million of them take no memory.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "cli/table.h"
 #include "schema/store_sql.h"
 
-#define BATCH_ROWS 1000
 #define QUERY_BYTES_MAX ((size_t)1 << 20)
 
 static const struct option_def options[] = {
@@ -98,21 +97,16 @@ static int query_print(struct store *s, const char *text, const struct options *
 	AUTO_TABLE struct table *t = table_new("rows");
 	AUTO_SQL struct sql *q = NULL;
 	enum table_format format;
-	bool is_streamed;
 	int rc;
 
-	if (table_format_of(o, &format, e) < 0 || store_sql_open(s, text, &q, e) < 0)
+	if (table_format_of(o, &format, e) < 0 || store_sql_open(s, text, &q, e) < 0) /* no row before a wrong option is told */
 		return -1;
-	is_streamed = format == TABLE_CSV || format == TABLE_RAW;
 	rc = store_sql_next(q, e);
 	columns_add(t, q, rc > 0);
 	for (; rc > 0; rc = store_sql_next(q, e)) {
 		row_add(t, q);
-		if (is_streamed && table_rows(t) == BATCH_ROWS) {
-			if (table_print(t, o, stdout, e) < 0)
-				return -1;
-			table_continue(t);
-		}
+		if (table_flush(t, o, stdout, e) < 0)
+			return -1;
 	}
 	return rc < 0 ? -1 : table_print(t, o, stdout, e);
 }

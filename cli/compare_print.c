@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/compare.h"
+#include "cli/json_write.h"
 #include "cli/stream.h"
 
 static void interval_text(double low, double high, char *buf, size_t size)
@@ -198,21 +199,10 @@ static struct json_object *matched_json(const struct comparison *c, const struct
 	return j;
 }
 
-static struct json_object *compared_json(const struct comparison *c, const struct compared *m)
+static struct json_object *pooled_json(const struct comparison *c, const struct compared *m)
 {
-	const struct dataset_series *v = &c->side[0].d->series[m->series];
-	struct json_object *j = json_object_new_object(), *pooled = json_object_new_object(), *cells = json_object_new_array();
+	struct json_object *pooled = json_object_new_object();
 
-	json_object_object_add(j, "metric", json_object_new_string(v->key));
-	json_object_object_add(j, "unit", json_object_new_string(v->unit));
-	json_object_object_add(j, "better", json_object_new_string(better_name(v->better)));
-	json_object_object_add(j, "refused", m->refused != NULL ? json_object_new_string(m->refused) : NULL);
-	json_object_object_add(j, "matched", json_object_new_int64((int64_t)m->n));
-	if (m->refused != NULL) {
-		json_object_put(pooled);
-		json_object_put(cells);
-		return j;
-	}
 	json_object_object_add(pooled, "cells", json_object_new_int64((int64_t)m->pooled.n));
 	json_object_object_add(pooled, "ratio", number(m->pooled.ratio));
 	json_object_object_add(pooled, "low", m->pooled.low > 0 ? number(m->pooled.low) : NULL);
@@ -222,22 +212,36 @@ static struct json_object *compared_json(const struct comparison *c, const struc
 	json_object_object_add(pooled, "exact", json_object_new_boolean(m->pooled.is_exact));
 	json_object_object_add(pooled, "verdict",
 	                       json_object_new_string(verdict(c, m, m->pooled.ratio, m->pooled.low, m->pooled.is_decided, m->is_regression)));
-	json_object_object_add(j, "noise_percent", number(100 * m->noise.sigma));
-	json_object_object_add(j, "noise_assumed", json_object_new_boolean(m->noise.is_assumed));
-	json_object_object_add(j, "pooled", pooled);
-	for (size_t i = 0; i < m->n; i++)
-		json_object_array_add(cells, matched_json(c, m, &m->at[i]));
-	json_object_object_add(j, "cells", cells);
-	json_object_object_add(j, "regressions", json_object_new_int64((int64_t)m->n_regressions));
-	return j;
+	return pooled;
 }
 
-void comparison_json(const struct comparison *c)
+static void compared_write(struct json_writer *w, const struct comparison *c, const struct compared *m)
 {
-	struct json_object *root = json_object_new_object(), *metrics = json_object_new_array(), *facts = json_object_new_array();
+	const struct dataset_series *v = &c->side[0].d->series[m->series];
 
-	for (size_t i = 0; i < c->n_metrics; i++)
-		json_object_array_add(metrics, compared_json(c, &c->metrics[i]));
+	json_begin(w, NULL, '{');
+	json_put(w, "metric", json_object_new_string(v->key));
+	json_put(w, "unit", json_object_new_string(v->unit));
+	json_put(w, "better", json_object_new_string(better_name(v->better)));
+	json_put(w, "refused", m->refused != NULL ? json_object_new_string(m->refused) : NULL);
+	json_put(w, "matched", json_object_new_int64((int64_t)m->n));
+	if (m->refused == NULL) {
+		json_put(w, "noise_percent", number(100 * m->noise.sigma));
+		json_put(w, "noise_assumed", json_object_new_boolean(m->noise.is_assumed));
+		json_put(w, "pooled", pooled_json(c, m));
+		json_begin(w, "cells", '[');
+		for (size_t i = 0; i < m->n; i++)
+			json_put(w, NULL, matched_json(c, m, &m->at[i]));
+		json_end(w);
+		json_put(w, "regressions", json_object_new_int64((int64_t)m->n_regressions));
+	}
+	json_end(w);
+}
+
+static struct json_object *differences_json(const struct comparison *c)
+{
+	struct json_object *facts = json_object_new_array();
+
 	for (size_t i = 0; i < c->n_differences; i++) {
 		struct json_object *f = json_object_new_object();
 
@@ -246,15 +250,26 @@ void comparison_json(const struct comparison *c)
 		json_object_object_add(f, "b", json_object_new_string(c->differences[i].b));
 		json_object_array_add(facts, f);
 	}
-	json_object_object_add(root, "a", json_object_new_string(c->side[0].name));
-	json_object_object_add(root, "b", json_object_new_string(c->side[1].name));
-	json_object_object_add(root, "metrics", metrics);
-	json_object_object_add(root, "only_a", json_object_new_int64((int64_t)c->only[0]));
-	json_object_object_add(root, "only_b", json_object_new_int64((int64_t)c->only[1]));
-	json_object_object_add(root, "differences", facts);
-	json_object_object_add(root, "left_out", choose_left_out_json(&c->left_out));
-	json_object_object_add(root, "regression", isnan(c->limit) ? NULL : json_object_new_boolean(comparison_regressed(c)));
-	json_print(root, stdout);
+	return facts;
+}
+
+void comparison_json(const struct comparison *c)
+{
+	struct json_writer w = { .out = stdout };
+
+	json_begin(&w, NULL, '{');
+	json_put(&w, "a", json_object_new_string(c->side[0].name));
+	json_put(&w, "b", json_object_new_string(c->side[1].name));
+	json_begin(&w, "metrics", '[');
+	for (size_t i = 0; i < c->n_metrics; i++)
+		compared_write(&w, c, &c->metrics[i]);
+	json_end(&w);
+	json_put(&w, "only_a", json_object_new_int64((int64_t)c->only[0]));
+	json_put(&w, "only_b", json_object_new_int64((int64_t)c->only[1]));
+	json_put(&w, "differences", differences_json(c));
+	json_put(&w, "left_out", choose_left_out_json(&c->left_out));
+	json_put(&w, "regression", isnan(c->limit) ? NULL : json_object_new_boolean(comparison_regressed(c)));
+	json_end(&w);
 }
 
 /* Columns of a row, axes after them. */
@@ -279,19 +294,24 @@ static void flat_row(const struct comparison *c, const struct compared *m, const
 }
 
 /* Calls for each compared cell: into the stream, or into a table. */
-static void flat_rows(const struct comparison *c, struct stream *s, struct table *t, struct stream_value *values, size_t n)
+static int flat_rows(const struct comparison *c, struct stream *s, struct table *t, struct stream_value *values, size_t n,
+                     const struct options *o, struct err *e)
 {
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		const struct compared *m = &c->metrics[i];
 
 		for (size_t r = 0; r < m->n && m->refused == NULL; r++) {
 			flat_row(c, m, &m->at[r], values);
-			if (t != NULL)
-				stream_to_table(t, values, n);
-			else
+			if (t == NULL) {
 				stream_row(s, values);
+				continue;
+			}
+			stream_to_table(t, values, n);
+			if (table_flush(t, o, stdout, e) < 0)
+				return -1;
 		}
 	}
+	return 0;
 }
 
 int comparison_flat(const struct comparison *c, enum table_format format, const struct options *o, struct err *e)
@@ -308,12 +328,11 @@ int comparison_flat(const struct comparison *c, enum table_format format, const 
 	if (format == TABLE_MARKDOWN || format == TABLE_HTML) {
 		for (size_t i = 0; i < n; i++)
 			table_column(t, names[i], names[i], i >= 2 && i <= 8 ? TABLE_RIGHT : 0);
-		flat_rows(c, NULL, t, values, n);
-		return table_print(t, o, stdout, e);
+		return flat_rows(c, NULL, t, values, n, o, e) < 0 ? -1 : table_print(t, o, stdout, e);
 	}
 	if (stream_begin(&s, "cells", format, names, n, options_text(o, "columns"), stdout, e) < 0)
 		return -1;
-	flat_rows(c, &s, NULL, values, n);
+	flat_rows(c, &s, NULL, values, n, o, e);
 	stream_end(&s);
 	return 0;
 }

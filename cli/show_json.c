@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "cli/json_write.h"
 #include "cli/show.h"
 #include "cli/table.h"
 
@@ -153,14 +154,15 @@ static struct json_object *trial_object(const struct shown_trial *t)
 
 int show_json(const struct report *r, struct store *s, bool trials, struct err *e)
 {
-	struct json_object *root, *cells;
+	struct json_writer w = { .out = stdout };
 	struct shown_trial *at = NULL;
 	size_t n = 0;
 
 	if (trials && store_show_trials(s, r->sweep.id, r->arena, &at, &n, e) < 0)
 		return -1;
-	root = json_object_new_object();
-	cells = json_object_new_array();
+	json_begin(&w, NULL, '{');
+	json_put(&w, "sweep", sweep_object(&r->sweep));
+	json_begin(&w, "cells", '[');
 	for (size_t c = 0; c < r->n_cells; c++) {
 		struct json_object *cell = cell_object(r, c), *list = trials ? json_object_new_array() : NULL;
 
@@ -169,10 +171,9 @@ int show_json(const struct report *r, struct store *s, bool trials, struct err *
 				json_object_array_add(list, trial_object(&at[t]));
 		if (trials)
 			json_object_object_add(cell, "trials", list);
-		json_object_array_add(cells, cell);
+		json_put(&w, NULL, cell);
 	}
-	json_object_object_add(root, "sweep", sweep_object(&r->sweep));
-	json_object_object_add(root, "cells", cells);
-	json_print(root, stdout);
+	json_end(&w);
+	json_end(&w);
 	return 0;
 }

@@ -21,7 +21,7 @@ struct table *table_new(const char *name)
 	return t;
 }
 
-void table_continue(struct table *t)
+static void rows_drop(struct table *t)
 {
 	for (size_t r = 0; r < t->n_rows; r++) {
 		for (size_t c = 0; c < t->n_columns; c++) {
@@ -31,20 +31,21 @@ void table_continue(struct table *t)
 		free(t->rows[r].cells);
 	}
 	t->n_rows = 0;
-	t->is_continued = true;
 }
 
 void table_free(struct table *t)
 {
 	if (t == NULL)
 		return;
-	table_continue(t);
+	rows_drop(t);
 	for (size_t c = 0; c < t->n_columns; c++) {
 		free(t->columns[c].name);
 		free(t->columns[c].title);
 	}
 	free(t->rows);
 	free(t->columns);
+	free(t->chosen);
+	free(t->json);
 	free(t);
 }
 
@@ -64,7 +65,7 @@ void table_row(struct table *t)
 
 size_t table_rows(const struct table *t)
 {
-	return t->n_rows;
+	return t->n_flushed + t->n_rows;
 }
 
 static struct table_cell *table_cell_fresh(struct table *t, size_t column)
@@ -277,22 +278,38 @@ static int columns_choose(const struct table *t, enum table_format format, const
 	return 0;
 }
 
+/* People read thousands of rows in tables of their own, since a column's width is that of all its rows. */
+#define FLUSH_ROWS 1000
+#define FLUSH_ROWS_PEOPLE 5000
+
+static int rows_print(struct table *t, enum table_format format, const char *columns, size_t width, bool is_last, FILE *out, struct err *e)
+{
+	if (t->chosen == NULL) {
+		AUTO_FREE size_t *chosen = xcalloc(t->n_columns + 1, sizeof(*chosen));
+
+		if (columns_choose(t, format, columns, chosen, &t->n_chosen, e) < 0)
+			return -1;
+		t->chosen = TAKE(chosen);
+	}
+	if (format != TABLE_PEOPLE) {
+		table_print_text(t, format, t->chosen, t->n_chosen, is_last, out);
+		return 0;
+	}
+	if (t->n_flushed > 0 && t->n_rows == 0)
+		return 0;
+	if (t->n_flushed > 0)
+		fputc('\n', out);
+	return table_print_people(t, t->chosen, t->n_chosen, width, out, e);
+}
+
 int table_print_as(struct table *t, enum table_format format, const char *columns, size_t width, FILE *out, struct err *e)
 {
-	AUTO_FREE size_t *chosen = xcalloc(t->n_columns + 1, sizeof(*chosen));
-	size_t n = 0;
-
 	if (columns != NULL && strcmp(columns, "help") == 0) {
 		for (size_t c = 0; c < t->n_columns; c++)
 			fprintf(out, "%s\n", t->columns[c].name);
 		return 0;
 	}
-	if (columns_choose(t, format, columns, chosen, &n, e) < 0)
-		return -1;
-	if (format == TABLE_PEOPLE)
-		return table_print_people(t, chosen, n, width, out, e);
-	table_print_text(t, format, chosen, n, out);
-	return 0;
+	return rows_print(t, format, columns, width, true, out, e);
 }
 
 int table_print(struct table *t, const struct options *o, FILE *out, struct err *e)
@@ -302,4 +319,24 @@ int table_print(struct table *t, const struct options *o, FILE *out, struct err 
 	if (table_format_of(o, &format, e) < 0)
 		return -1;
 	return table_print_as(t, format, options_text(o, "columns"), table_width(out), out, e);
+}
+
+int table_flush(struct table *t, const struct options *o, FILE *out, struct err *e)
+{
+	const char *columns = options_text(o, "columns");
+	enum table_format format;
+
+	if (t->n_rows < FLUSH_ROWS)
+		return 0;
+	if (table_format_of(o, &format, e) < 0)
+		return -1;
+	if (format == TABLE_PEOPLE && t->n_rows < FLUSH_ROWS_PEOPLE)
+		return 0;
+	if (columns == NULL || strcmp(columns, "help") != 0) {
+		if (rows_print(t, format, columns, table_width(out), false, out, e) < 0)
+			return -1;
+		t->n_flushed += t->n_rows;
+	}
+	rows_drop(t);
+	return 0;
 }

@@ -24,6 +24,7 @@
 #include "schema/base/text.h"
 
 struct json_object;
+struct json_writer;
 struct table;
 
 enum {
@@ -54,15 +55,16 @@ void table_bool(struct table *t, size_t column, bool v);           /* "yes" or "
 void table_number(struct table *t, size_t column, double v, const char *shown);
 /* Replaces what people see of a cell that was set; programs still get the value. */
 void table_show(struct table *t, size_t column, const char *shown);
-size_t table_rows(const struct table *t);
-/* Drops the rows, which were printed: those that follow go on under the same header line (CSV and raw only). */
-void table_continue(struct table *t);
+size_t table_rows(const struct table *t); /* those that were flushed, too */
 
 enum table_format { TABLE_PEOPLE, TABLE_JSON, TABLE_CSV, TABLE_RAW, TABLE_MARKDOWN, TABLE_HTML };
 /* The format the options ask for; ERR_USAGE for an unknown --format.  The command has OPTIONS_TABLE. */
 int table_format_of(const struct options *o, enum table_format *ret, struct err *e);
 /* Prints in that format; columns as chosen by --columns.  ERR_USAGE for an unknown column, with the nearest name. */
 int table_print(struct table *t, const struct options *o, FILE *out, struct err *e);
+/* After a row of a table that may get long: prints what is there and drops it, if that are more rows than should be kept in memory.
+ * table_print prints the rest.  People get one table after the other, everybody else one. */
+int table_flush(struct table *t, const struct options *o, FILE *out, struct err *e);
 /* The same without a command line: columns is the text of --columns or NULL; width 0: unlimited. */
 int table_print_as(struct table *t, enum table_format format, const char *columns, size_t width, FILE *out, struct err *e);
 
@@ -100,12 +102,15 @@ struct table {
 		struct table_cell *cells; /* n_columns of them: all columns are added before the first row */
 	} *rows;
 	size_t n_rows, cap_rows;
-	bool is_continued; /* no header line */
+	size_t n_flushed;     /* rows that were printed and dropped */
+	size_t *chosen;       /* owned: the columns, once something was printed */
+	size_t n_chosen;
+	struct json_writer *json; /* owned: open while a JSON table is flushed */
 };
 /* The cell as text: for_people chooses between shown and value.  Returns text of the cell or buf. */
 const char *table_cell_text(const struct table_cell *c, bool for_people, char buf[SIZE_TEXT]);
 /* chosen: column numbers. */
 int table_print_people(const struct table *t, const size_t *chosen, size_t n, size_t width, FILE *out, struct err *e);
-void table_print_text(const struct table *t, enum table_format format, const size_t *chosen, size_t n, FILE *out);
+void table_print_text(struct table *t, enum table_format format, const size_t *chosen, size_t n, bool is_last, FILE *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "cli/json_write.h"
 #include "cli/table.h"
 #include "schema/base/mem.h"
 
@@ -34,19 +35,25 @@ static struct json_object *cell_json(const struct table_cell *c)
 	return NULL;
 }
 
-static void json_write(const struct table *t, const size_t *chosen, size_t n, FILE *out)
+static void json_write(struct table *t, const size_t *chosen, size_t n, bool is_last, FILE *out)
 {
-	struct json_object *root = json_object_new_object(), *rows = json_object_new_array();
-
+	if (t->json == NULL) {
+		t->json = xcalloc(1, sizeof(*t->json));
+		t->json->out = out;
+		json_begin(t->json, NULL, '{');
+		json_begin(t->json, t->name, '[');
+	}
 	for (size_t r = 0; r < t->n_rows; r++) {
 		struct json_object *row = json_object_new_object();
 
 		for (size_t i = 0; i < n; i++)
 			json_object_object_add(row, t->columns[chosen[i]].name, cell_json(&t->rows[r].cells[chosen[i]]));
-		json_object_array_add(rows, row);
+		json_put(t->json, NULL, row);
 	}
-	json_object_object_add(root, t->name, rows);
-	json_print(root, out);
+	if (!is_last)
+		return;
+	json_end(t->json);
+	json_end(t->json);
 }
 
 void csv_field(const char *s, FILE *out)
@@ -111,7 +118,7 @@ static void header_write(const struct table *t, enum table_format format, const 
 {
 	const struct layout *l = &layouts[format];
 
-	if (format == TABLE_RAW || t->is_continued)
+	if (format == TABLE_RAW || t->n_flushed > 0)
 		return;
 	if (format == TABLE_HTML)
 		fputs("<table>\n<tr><th>", out);
@@ -129,13 +136,13 @@ static void header_write(const struct table *t, enum table_format format, const 
 		        i + 1 == n ? "\n" : "");
 }
 
-void table_print_text(const struct table *t, enum table_format format, const size_t *chosen, size_t n, FILE *out)
+void table_print_text(struct table *t, enum table_format format, const size_t *chosen, size_t n, bool is_last, FILE *out)
 {
 	const struct layout *l = &layouts[format];
 	char buf[SIZE_TEXT];
 
 	if (format == TABLE_JSON) {
-		json_write(t, chosen, n, out);
+		json_write(t, chosen, n, is_last, out);
 		return;
 	}
 	header_write(t, format, chosen, n, out);
@@ -147,6 +154,6 @@ void table_print_text(const struct table *t, enum table_format format, const siz
 		}
 		fputs(l->end, out);
 	}
-	if (format == TABLE_HTML)
+	if (format == TABLE_HTML && is_last)
 		fputs("</table>\n", out);
 }

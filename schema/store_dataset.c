@@ -154,6 +154,14 @@ static const char *state_intern(const char *name)
 	return cell_state_name(CELL_PARTIAL);
 }
 
+#define CELLS_MAX ((size_t)200000) /* about 12 MiB */
+
+static int selection_too_large(size_t max, const char *what, struct err *e)
+{
+	err_set(e, ERR_USAGE, "the selection has more than %zu %s", max, what);
+	return err_hint(e, "narrow it by a filter: plan=, host=, metric=, since=");
+}
+
 #define CELL_SQL "SELECT c.id, c.sweep_id, c.config_id, c.started_ms, c.position, c.state, c.reason FROM cell c "
 
 static int cells_take(struct loader *l, struct statement *st, struct err *e)
@@ -164,6 +172,8 @@ static int cells_take(struct loader *l, struct statement *st, struct err *e)
 	while ((rc = statement_next(st, e)) > 0) {
 		const char *reason = column_borrow(st, 6);
 
+		if (l->o->all && d->n_cells == CELLS_MAX) /* more of them are pruned, unless every visit was asked for */
+			return selection_too_large(CELLS_MAX, "cells", e);
 		ARRAY_GROW(d->cells, d->n_cells, l->cap_cells);
 		d->cells[d->n_cells++] = (struct dataset_cell){
 			.id = column_int(st, 0), .sweep = sweep_index(d, column_int(st, 1)), .config_id = column_int(st, 2),
@@ -355,10 +365,8 @@ static int result_add(struct loader *l, struct statement *st, size_t cell, struc
 	}
 	if (!l->o->all)
 		keys_add(&l->seen_results, key);
-	if (d->n_results == max) {
-		err_set(e, ERR_USAGE, "the selection has more than %zu results", max);
-		return err_hint(e, "narrow it by a filter: plan=, host=, metric=, since=");
-	}
+	if (d->n_results == max)
+		return selection_too_large(max, "results", e);
 	ARRAY_GROW(d->results, d->n_results, l->cap_results);
 	d->results[d->n_results] = (struct dataset_result){
 		.cell = cell, .series = series, .value = column_real(st, 1), .min = column_real(st, 2), .max = column_real(st, 3),

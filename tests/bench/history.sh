@@ -42,7 +42,9 @@ took=$((${EPOCHREALTIME/./} - start))
 trials=$(sqlite3 "$BENCH_DIR/fresh.db" 'SELECT count(*) FROM trial')
 echo "$trials trials in $((took / 1000)) ms: $((trials * 1000000 / took)) a second"
 echo "-- memory (limit 64 MiB)"
-for command in 'show 100' 'best host=db1' 'compare --hosts db1,db2 plan=plan-03' 'effects 100' 'query filesystem=xfs scheduler=bfq --csv'; do
+for command in 'show 100' 'show 100 --trials --json' 'best host=db1' 'best filesystem=xfs' 'compare --hosts db1,db2 plan=plan-03' \
+	'compare --hosts db1,db2 --json' 'effects 100' 'query filesystem=xfs scheduler=bfq --csv' 'query filesystem=xfs --limit 0' \
+	'history plan=plan-03 -m throughput'; do
 	echo "$command"
 	# shellcheck disable=SC2086 # words of the command
 	"$B/bench/peak" iosweep $command

@@ -5,6 +5,7 @@
 // LINK: cli/table.c
 // LINK: cli/table_people.c
 // LINK: cli/table_text.c
+// LINK: cli/json_write.c
 // LINK: cli/options.c
 // LINK: cli/scale.c
 // LINK: cli/progress_plan.c
@@ -240,6 +241,76 @@ static void the_axes_that_a_plan_varies_are_found_in_its_text(void **state)
 	assert_int_equal(progress_plan("a: [", a, &axes, &n, &n_workloads), -1);
 }
 
+/* n rows of one column, printed by flushes and a last print; format: as after --format. */
+static char *flushed(const char *format, int n)
+{
+	static const struct option_def defs[] = { OPTIONS_TABLE, OPTIONS_END };
+	static const struct command command = { .name = "x", .options = defs };
+	const char *argv[] = { "--format", format, NULL };
+	AUTO_TABLE struct table *t = table_new("rows");
+	struct options o;
+	struct err e = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(options_parse(&command, 2, argv, &o, &e), 0);
+	table_column(t, "n", "N", TABLE_RIGHT);
+	table_column(t, "never", "NEVER", 0); /* says nothing in any row: people do not see it */
+	for (int i = 1; i <= n; i++) {
+		table_row(t);
+		table_integer(t, 0, i);
+		assert_int_equal(table_flush(t, &o, out, &e), 0);
+		assert_true(t->n_rows < 5000);
+	}
+	assert_int_equal(table_rows(t), n);
+	assert_int_equal(table_print(t, &o, out, &e), 0);
+	fclose(out);
+	return text;
+}
+
+static size_t occurrences(const char *text, const char *of)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, of)) != NULL; text += strlen(of))
+		n++;
+	return n;
+}
+
+static void a_long_table_is_printed_in_parts_and_is_still_one(void **state)
+{
+	static const struct {
+		const char *format, *head, *row, *end;
+	} cases[] = {
+		{ "csv", "n,never\r\n1,\r\n", "\r\n", "2500,\r\n" },
+		{ "html", "<table>\n<tr><th>N</th></tr>\n<tr><td>1</td></tr>\n", "<tr>", "<tr><td>2500</td></tr>\n</table>\n" },
+		{ "markdown", "| N |\n|---:|\n| 1 |\n", "\n", "| 2500 |\n" },
+		{ "json", "{\n  \"rows\": [\n    {\n      \"n\": 1,\n      \"never\": null\n    },\n", "\"n\"", "\"n\": 2500,\n      \"never\": null\n    }\n  ]\n}\n" },
+	};
+	static const size_t rows[] = { 2501, 2501, 2502, 2500 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		AUTO_FREE char *text = flushed(cases[i].format, 2500);
+
+		assert_true(text_starts(text, cases[i].head));
+		assert_true(text_ends(text, cases[i].end));
+		assert_int_equal(occurrences(text, cases[i].row), rows[i]);
+	}
+}
+
+static void people_read_a_long_table_as_several(void **state)
+{
+	AUTO_FREE char *text = flushed("table", 10000), *more = flushed("table", 10001);
+
+	(void)state;
+	assert_true(text_starts(text, "   N\n   1\n"));
+	assert_int_equal(occurrences(text, "\n5000\n\n    N\n 5001\n"), 1);
+	assert_true(text_ends(text, "\n10000\n"));
+	assert_true(text_ends(more, "\n10000\n\n    N\n10001\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +321,8 @@ int main(void)
 		cmocka_unit_test(raw_has_tabs_and_no_header),
 		cmocka_unit_test(json_has_values_and_nulls),
 		cmocka_unit_test(markdown_and_html_are_for_people),
+		cmocka_unit_test(a_long_table_is_printed_in_parts_and_is_still_one),
+		cmocka_unit_test(people_read_a_long_table_as_several),
 		cmocka_unit_test(an_unknown_column_names_the_nearest),
 		cmocka_unit_test(one_unit_and_precision_serve_a_whole_column),
 		cmocka_unit_test(unknown_units_of_columns_are_refused),
