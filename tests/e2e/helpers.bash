@@ -74,10 +74,17 @@ daemon_stop() { # SIGTERM; the exit status is the daemon's
 	return $status
 }
 
+# A name that is free again may be somebody else's by now.
+loop_detach() {
+	case $(losetup -n -O BACK-FILE "$1" 2>/dev/null) in
+	*"$HOME_DIR"/* | /dev/loop*) losetup -d "$1" 2>/dev/null || true ;;
+	esac
+}
+
 daemon_teardown() {
 	daemon_stop || true
 	local loop
-	for loop in "${LOOPS[@]}"; do losetup -d "$loop" 2>/dev/null || true; done
+	for loop in "${LOOPS[@]}"; do loop_detach "$loop"; done
 	if [ -n "${BATS_ERROR_STATUS:-}" ] && [ "${BATS_ERROR_STATUS:-0}" != 0 ]; then
 		sed 's/^/daemon: /' "$HOME_DIR/daemon.log" | tail -40
 	fi
