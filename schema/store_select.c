@@ -184,7 +184,8 @@ static int term_flag(const struct filter_term *t, struct text *to, struct err *e
 
 #define METRIC_KEYS \
 	"SELECT DISTINCT m.id, x.name || '.' || m.name || CASE m.label WHEN '' THEN '' ELSE '{' || m.label || '}' END, " \
-	"m.name, x.name || '.' || m.name, m.unit FROM metric m JOIN sweep_workload x ON x.workload_id = m.workload_id ORDER BY 2"
+	"m.name, x.name || '.' || m.name, m.unit FROM (SELECT DISTINCT workload_id, name FROM sweep_workload) x " \
+	"JOIN metric m ON m.workload_id = x.workload_id ORDER BY 2"
 
 static bool metric_matches(const char *pattern, struct statement *st)
 {
