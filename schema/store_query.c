@@ -106,37 +106,64 @@ static int cells_find(struct query *q, const struct selection *sel, struct err *
 	return rc;
 }
 
-/* Axes of the sweeps that the cells belong to: one cell in 64 is asked, and the first and last, since the cells of a sweep lie beside
- * each other and know the same axes. */
-static int axes_find(struct query *q, struct err *e)
+static int cell_axes_add(struct query *q, int64_t cell_id, size_t *cap, struct err *e)
 {
-	size_t cap = 0, step = q->n_cells > 4096 ? 64 : 1;
+	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
 
-	for (size_t i = 0; i < q->n_cells; i += step) {
-		AUTO_STATEMENT struct statement *st = NULL;
-		int rc;
+	if (statement_open(q->s, &st, e, "SELECT s.axis_id, a.name FROM cell_setting s JOIN axis a ON a.id = s.axis_id WHERE s.cell_id = ?", "i",
+	                   cell_id) < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		size_t k = 0;
 
-		if (statement_open(q->s, &st, e, "SELECT s.axis_id, a.name FROM cell_setting s JOIN axis a ON a.id = s.axis_id "
-		                   "WHERE s.cell_id = ?", "i", q->cells[i]) < 0)
-			return -1;
-		while ((rc = statement_next(st, e)) > 0) {
-			size_t k = 0;
-
-			while (k < q->n_axes && q->axis_ids[k] != column_int(st, 0))
-				k++;
-			if (k < q->n_axes)
-				continue;
-			if (q->n_axes == cap) {
-				cap = cap > 0 ? 2 * cap : 16;
-				q->axes = xreallocarray(q->axes, cap, sizeof(*q->axes));
-				q->axis_ids = xreallocarray(q->axis_ids, cap, sizeof(*q->axis_ids));
-			}
-			q->axes[q->n_axes] = column_text(st, 1, q->a);
-			q->axis_ids[q->n_axes++] = column_int(st, 0);
+		while (k < q->n_axes && q->axis_ids[k] != column_int(st, 0))
+			k++;
+		if (k < q->n_axes)
+			continue;
+		if (q->n_axes == *cap) {
+			*cap = *cap > 0 ? 2 * *cap : 16;
+			q->axes = xreallocarray(q->axes, *cap, sizeof(*q->axes));
+			q->axis_ids = xreallocarray(q->axis_ids, *cap, sizeof(*q->axis_ids));
 		}
-		if (rc < 0)
+		q->axes[q->n_axes] = column_text(st, 1, q->a);
+		q->axis_ids[q->n_axes++] = column_int(st, 0);
+	}
+	return rc;
+}
+
+#define CELLS_ALL_ASKED 4096 /* in a selection of more, only some cells of large sweeps are asked */
+#define CELLS_STEP 64
+
+/* Cells of small sweeps, which lie between those that are asked. */
+static int small_sweeps_ask(struct query *q, size_t *cap, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
+
+	if (statement_open(q->s, &st, e, "SELECT c.id FROM sweep w CROSS JOIN cell c ON c.sweep_id = w.id WHERE w.cells < ?", "i",
+	                   (int64_t)2 * CELLS_STEP) < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		int64_t id = column_int(st, 0);
+
+		if (bsearch(&id, q->cells, q->n_cells, sizeof(id), id_compare) != NULL && cell_axes_add(q, id, cap, e) < 0)
 			return -1;
 	}
+	return rc;
+}
+
+/* Axes of the cells.  Those of a large sweep lie beside each other and know the same axes, so that in a large selection one in 64
+ * tells what the others would. */
+static int axes_find(struct query *q, struct err *e)
+{
+	size_t cap = 0, step = q->n_cells > CELLS_ALL_ASKED ? CELLS_STEP : 1;
+
+	for (size_t i = 0; i < q->n_cells; i += step)
+		if (cell_axes_add(q, q->cells[i], &cap, e) < 0)
+			return -1;
+	if (step > 1 && small_sweeps_ask(q, &cap, e) < 0)
+		return -1;
 	q->r.axes = xcalloc(q->n_axes + 1, sizeof(*q->r.axes));
 	q->r.effective = xcalloc(q->n_axes + 1, sizeof(*q->r.effective));
 	return 0;

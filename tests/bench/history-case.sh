@@ -24,10 +24,10 @@ run() {
 		t.metric_id = r.metric_id) FROM cell x JOIN cell y ON y.config_id = x.config_id AND y.sweep_id = $(newest db2) JOIN result r ON
 		r.cell_id = x.id JOIN result q ON q.cell_id = y.id AND q.metric_id = r.metric_id WHERE x.sweep_id = $(newest db1)" ;;
 	effects) iosweep effects 100 --json ;;
-	first-row) { iosweep query filesystem=xfs --csv || true; } 2>/dev/null | head -2 ;;
-	first-row-sql) { sqlite3 -csv "$IOSWEEP_DB" "SELECT c.id, r.value FROM axis a JOIN axis_value v ON v.axis_id = a.id JOIN config_value k ON
+	first-row) head -2 < <(iosweep query filesystem=xfs --csv 2>/dev/null) ;; # what comes after it is not waited for
+	first-row-sql) head -2 < <(sqlite3 -csv "$IOSWEEP_DB" "SELECT c.id, r.value FROM axis a JOIN axis_value v ON v.axis_id = a.id JOIN config_value k ON
 		k.axis_value_id = v.id JOIN cell c ON c.config_id = k.config_id JOIN result r ON r.cell_id = c.id WHERE a.name = 'filesystem' AND
-		v.value = 'xfs'" || true; } 2>/dev/null | head -2 ;;
+		v.value = 'xfs'" 2>/dev/null) ;;
 	import-again) iosweep import "$BENCH_DIR/export" ;;
 	*) echo "history-case.sh: unknown case '$1'" >&2; exit 2 ;;
 	esac

@@ -51,6 +51,34 @@ static void a_rehearsal_is_left_out_unless_the_sweep_is_named(void **state)
 	assert_int_equal(count(f, "sweep=last"), 1);
 }
 
+static void an_axis_of_one_cell_among_thousands_has_its_column(void **state)
+{
+	struct fixture *f = *state;
+	const struct query_options o = { 0 };
+	struct filter all = { 0 };
+	struct query *q;
+	const char *mixed, *const *axes;
+	bool found = false;
+	size_t n;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	fixture_sql(f, "INSERT INTO config (id, digest) WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 5100) "
+	               "SELECT i, CAST(printf('%032d', i) AS BLOB) FROM n");
+	fixture_sql(f, "INSERT INTO cell (sweep_id, config_id, position, state, started_ms) SELECT 1, id, id, 'failed', 1 FROM config WHERE id >= 100");
+	fixture_sql(f, "UPDATE sweep SET cells = 5001 WHERE id = 1");
+	default_sweep(f, 2, "db2", "131072", 1e8);
+	fixture_sql(f, "INSERT INTO axis (name) VALUES ('label.rare')");
+	fixture_sql(f, "INSERT INTO cell_setting (cell_id, axis_id, requested, value) SELECT (SELECT max(id) FROM cell), (SELECT max(id) FROM axis), "
+	               "1, 1");
+	OK(store_query_open(f->s, &all, &o, f->a, &q, &mixed, &f->e));
+	axes = store_query_axes(q, &n);
+	for (size_t i = 0; i < n; i++)
+		found = found || strcmp(axes[i], "label.rare") == 0;
+	assert_true(found);
+	assert_true(store_query_cells(q) > 5000 && (store_query_cells(q) - 1) % 64 != 0); /* it is not one of those asked anyway */
+	store_query_close(q);
+}
+
 static void a_default_is_found_by_what_it_was(void **state)
 {
 	struct fixture *f = *state;
@@ -192,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_rehearsal_is_left_out_unless_the_sweep_is_named, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_axis_of_one_cell_among_thousands_has_its_column, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_default_is_found_by_what_it_was, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_cell_without_its_config_is_damage, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(two_hosts_with_different_defaults_are_two_levels, fixture_setup, fixture_teardown),
