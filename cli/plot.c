@@ -48,6 +48,34 @@ static void varying_find(struct builder *b)
 			b->varies[k] = dataset_level(b->d, b->r[i]->cell, k) != dataset_level(b->d, b->r[0]->cell, k);
 }
 
+/* Whether results with the same value of axis a have the same value of axis b. */
+static bool axis_follows(const struct builder *b, size_t axis, size_t of)
+{
+	AUTO_FREE int *seen = xcalloc(b->d->axes[of].n_values + 1, sizeof(*seen));
+
+	for (size_t i = 0; i < b->n; i++) {
+		int *level = &seen[dataset_level(b->d, b->r[i]->cell, of)], own = dataset_level(b->d, b->r[i]->cell, axis) + 1;
+
+		if (*level != 0 && *level != own)
+			return false;
+		*level = own;
+	}
+	return true;
+}
+
+/* A label that follows from another one (the RAID level from the layout's name) tells nothing more in a picture. */
+static void labels_drop(struct builder *b)
+{
+	for (size_t k = b->d->n_axes; k-- > 0;) {
+		bool follows = false;
+
+		for (size_t of = 0; of < b->d->n_axes && !follows; of++)
+			follows = of != k && b->varies[of] && text_starts(b->d->axes[of].name, "label.") && axis_follows(b, k, of);
+		if (follows && text_starts(b->d->axes[k].name, "label.") && (int)k != b->x && (int)k != b->by)
+			b->varies[k] = false;
+	}
+}
+
 /* Without --x: the axis with the most values that are numbers, else the first that varies. */
 static void axes_choose(struct builder *b)
 {
@@ -149,13 +177,18 @@ static void columns_place(struct builder *b)
 		return;
 	}
 	if (c->kind == CHART_HISTORY)
+		c->x_seconds = arena_array(b->a, b->n + 1, sizeof(*c->x_seconds));
+	if (c->kind == CHART_HISTORY && b->n > 0)
 		qsort_r(b->r, b->n, sizeof(*b->r), time_compare, (void *)b->d);
 	for (size_t i = 0; i < b->n; i++) {
 		char time[SIZE_TEXT];
 
+		int64_t started_ms = b->d->cells[b->r[i]->cell].started_ms;
+
 		b->column[i] = name_slot(c->x, &c->n_x,
-		                         c->kind == CHART_BARS ? line_name(b, b->r[i])
-		                                               : arena_strdup(b->a, time_format_utc(b->d->cells[b->r[i]->cell].started_ms, time)));
+		                         c->kind == CHART_BARS ? line_name(b, b->r[i]) : arena_strdup(b->a, time_format_utc(started_ms, time)));
+		if (c->kind == CHART_HISTORY)
+			c->x_seconds[b->column[i]] = (double)(started_ms / 1000);
 	}
 }
 
@@ -262,6 +295,7 @@ static int chart_build(struct builder *b, const struct dataset_series *s, const 
 	varying_find(b);
 	if (axis_named(b, o->x, &b->x, e) < 0 || axis_named(b, o->by, &b->by, e) < 0)
 		return -1;
+	labels_drop(b);
 	if (b->c->kind == CHART_LINE || b->c->kind == CHART_HEAT)
 		axes_choose(b);
 	if ((b->c->kind == CHART_LINE && b->x < 0) || (b->c->kind == CHART_HEAT && (b->x < 0 || b->by < 0))) {

@@ -19,6 +19,7 @@ struct chart { /* texts in the arena */
 	const char *x_label, *y_label, *key_label;
 	const char *unit;             /* shown: "MB/s" */
 	const char **x;               /* categories, in order */
+	double *x_seconds;            /* of a history: when, as Unix time; else NULL */
 	const char **lines;           /* names of lines; rows of a heat map; one for bars */
 	size_t n_x, n_lines;
 	struct point *points;         /* n_lines * n_x */

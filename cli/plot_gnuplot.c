@@ -59,7 +59,7 @@ static void data_write(const struct chart *c, FILE *out)
 
 			if (isnan(p->value)) /* a gap is bridged: the points are marked */
 				continue;
-			fprintf(out, "%zu", x);
+			fprintf(out, "%.0f", c->x_seconds != NULL ? c->x_seconds[x] : (double)x);
 			number_write(p->value, out);
 			number_write(p->min, out);
 			number_write(p->max, out);
@@ -71,7 +71,7 @@ static void data_write(const struct chart *c, FILE *out)
 
 static void head_write(const struct chart *c, bool is_svg, FILE *out)
 {
-	size_t width = c->kind == CHART_BARS || c->kind == CHART_HISTORY ? 500 + 40 * c->n_x : 960;
+	size_t width = c->kind == CHART_BARS ? 500 + 40 * c->n_x : 960;
 
 	width = width < 960 ? 960 : width > 2400 ? 2400 : width;
 	if (is_svg)
@@ -87,8 +87,8 @@ static void head_write(const struct chart *c, bool is_svg, FILE *out)
 	fputs("\nset ylabel ", out);
 	string_write(c->y_label, out);
 	fputs("\nset border 3\nset tics nomirror out\nset grid ytics lc rgb '#d8d8d8'\n", out);
-	if (c->kind == CHART_BARS || c->kind == CHART_HISTORY || c->n_x > 12)
-		fputs("set xtics rotate by -40 left\nset rmargin 12\n", out);
+	if (c->kind == CHART_BARS || (c->n_x > 12 && c->kind != CHART_HISTORY))
+		fprintf(out, "set xtics rotate by -40 left\nset rmargin %zu\n", 4 + strlen(c->x[c->n_x - 1]) * 3 / 4); /* the last one leans out */
 }
 
 static void tics_write(const char *axis, const char *const *names, size_t n, FILE *out)
@@ -102,12 +102,28 @@ static void tics_write(const char *axis, const char *const *names, size_t n, FIL
 	fputs(")\n", out);
 }
 
+#define DAY 86400.0
+
+/* Visits where they lie in time; a margin on both sides. */
+static void time_write(const struct chart *c, FILE *out)
+{
+	double from = c->x_seconds[0], to = c->x_seconds[c->n_x - 1], margin = fmax((to - from) / 50, 60);
+
+	fprintf(out, "set xrange [%.0f:%.0f]\nset xtics time format '%s'\n", from - margin, to + margin,
+	        to - from < 4 * DAY ? "%m-%d %H:%M" : "%Y-%m-%d");
+}
+
 static void lines_write(const struct chart *c, FILE *out)
 {
-	fprintf(out, "set yrange [0:*]\nset xrange [-0.3:%zu.3]\nset key outside right top title ", c->n_x - 1);
+	fputs("set yrange [0:*]\nset key outside right top title ", out);
 	string_write(c->n_lines > 1 ? c->key_label : "", out);
 	fputs("\n", out);
-	tics_write("xtics", c->x, c->n_x, out);
+	if (c->x_seconds != NULL) {
+		time_write(c, out);
+	} else {
+		fprintf(out, "set xrange [-0.3:%zu.3]\n", c->n_x - 1);
+		tics_write("xtics", c->x, c->n_x, out);
+	}
 	fputs("plot ", out);
 	for (size_t l = 0; l < c->n_lines; l++) {
 		fprintf(out, "%s$line%zu using 1:2 with linespoints lw 2 lc rgb '%s' dt %d pt %d title ", l > 0 ? ", " : "", l,
@@ -126,10 +142,10 @@ static void bars_write(const struct chart *c, FILE *out)
 	             "$line0 using 1:3:(0):($4-$3) with vectors heads size screen 0.004,90 lw 1.5 lc rgb 'black'\n", c->n_x - 1);
 }
 
-/* Light is low: a grey print keeps the order. */
+/* Light is low: a grey print keeps the order; and none is so dark that the number in it could not be read. */
 static void heat_write(const struct chart *c, FILE *out)
 {
-	fprintf(out, "unset grid\nset xrange [-0.5:%zu.5]\nset yrange [-0.5:%zu.5]\nset palette defined (0 '#ffffff', 1 '#9ecae1', 2 '#08306b')\n",
+	fprintf(out, "unset grid\nset xrange [-0.5:%zu.5]\nset yrange [-0.5:%zu.5]\nset palette defined (0 '#ffffff', 1 '#c6dbef', 2 '#6baed6')\n",
 	        c->n_x - 1, c->n_lines - 1);
 	fputs("set cblabel ", out);
 	string_write(c->y_label, out);

@@ -25,6 +25,8 @@ static void ids_add(struct ids *ids, int64_t id)
 
 static void ids_name(struct ids *ids, const char *name, struct arena *a)
 {
+	if (ids->n_names > 0 && strcmp(ids->names[ids->n_names - 1], name) == 0) /* they come sorted */
+		return;
 	ARRAY_GROW(ids->names, ids->n_names, ids->cap_names);
 	ids->names[ids->n_names++] = arena_strdup(a, name);
 }

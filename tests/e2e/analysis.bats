@@ -122,6 +122,11 @@ ask() {
 	iosweep plot plan=md1120 -m dd-read.throughput 'label.hw=24disk raid6' -k heat -o "$BATS_TEST_TMPDIR/x.png"
 	[ "$(head -c 4 "$BATS_TEST_TMPDIR/x.png" | tail -c 3)" = PNG ]
 	iosweep plot plan=pe2950-pgbench -k bars | grep -q '^unstated, 100, pe1850 .* 132 '
+	# labels that follow from another one are not in the names
+	iosweep plot plan=md1120 -m dd-write.throughput readahead=2MiB -k bars | grep -q '^xfs, 24disk raid10, cfq .* 544 '
+	# a history lies in time, whatever the number of visits
+	iosweep plot 'plan=md1120*' -m bonnie.seeks 'label.hw=24disk raid0' -k history --across tool -o "$BATS_TEST_TMPDIR/h.svg"
+	grep -q '2008-11-1[0-9]' "$BATS_TEST_TMPDIR/h.svg"
 	run iosweep plot plan=md1120
 	[[ $status -eq 2 && $output == *'one metric at a time'* ]]
 }
