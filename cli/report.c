@@ -201,12 +201,13 @@ static bool is_above(enum better better, double a, double b)
 	return better == BETTER_LOWER ? a < b : a > b;
 }
 
-static void ranks_gather(const struct report *r, const struct report_metric *m, struct ranks *k)
+/* group: of each cell, and the one that counts; NULL: all. */
+static void ranks_gather(const struct report *r, const struct report_metric *m, const size_t *group, size_t which, struct ranks *k)
 {
 	for (size_t c = 0; c < r->n_cells; c++) {
 		const struct shown_result *x = m->at[c];
 
-		if (x == NULL || result_ranked(x->flags, r->cells[c].state == CELL_OK, x->n, r->sweep.repetitions) != RANKED)
+		if (x == NULL || (group != NULL && group[c] != which) || result_ranked(x->flags, r->cells[c].state == CELL_OK, x->n, r->sweep.repetitions) != RANKED)
 			continue;
 		if (k->n == 0 || is_above(m->better, x->value, k->spread[k->best].value))
 			k->best = k->n;
@@ -216,7 +217,7 @@ static void ranks_gather(const struct report *r, const struct report_metric *m, 
 	}
 }
 
-static void standing_build(const struct report *r, struct report_metric *m)
+static void standing_build(const struct report *r, struct report_metric *m, const size_t *group, size_t which)
 {
 	struct ranks k = {
 		.cells = xcalloc(r->n_cells + 1, sizeof(*k.cells)),
@@ -225,7 +226,7 @@ static void standing_build(const struct report *r, struct report_metric *m)
 	};
 
 	if (m->better != BETTER_NEITHER)
-		ranks_gather(r, m, &k);
+		ranks_gather(r, m, group, which, &k);
 	if (!k.has_zero)
 		ties_judge(k.spread, k.n, r->sweep.keep, m->better, k.is_tied);
 	for (size_t i = 0; i < k.n; i++) {
@@ -403,7 +404,7 @@ static void units_build(struct report *r, enum scale_style style)
 				values[n++] = m->at[c]->value;
 		m->unit = scale_choose(m->base, values, n, style);
 		m->title = metric_title(r, m);
-		standing_build(r, m);
+		standing_build(r, m, NULL, 0);
 		widths_build(r, m);
 	}
 }
@@ -430,6 +431,20 @@ int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum 
 	asides_build(&r);
 	*ret = r;
 	return 0;
+}
+
+void report_stand(struct report *r, const size_t *group, size_t n)
+{
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		struct report_metric *m = &r->metrics[i];
+
+		memset(m->standing, 0, r->n_cells * sizeof(*m->standing));
+		for (size_t which = 0; which < n; which++)
+			standing_build(r, m, group, which);
+		m->width = m->marks_width = m->spread_width = 0;
+		widths_build(r, m);
+	}
+	r->stands_by_column = true;
 }
 
 /* ---- choosing metrics ---- */

@@ -37,6 +37,7 @@ struct report {
 	struct sweep sweep;
 	struct shown_cell *cells;
 	size_t n_cells;
+	bool stands_by_column;    /* standings are those within a column, not within the metric */
 	bool is_filtered;         /* cells of the sweep that do not meet the filter are not here */
 	struct report_axis *axes; /* filesystem, mkfs, mount, then by name */
 	size_t n_axes;
@@ -50,6 +51,8 @@ int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum 
                 struct err *e);
 /* Keeps only the metrics that a comma-separated list of keys (or of workloads, or of metric names) names; NULL: all. */
 int report_choose(struct report *r, const char *list, struct err *e);
+/* Standings anew, within each of n groups of cells: the columns of a pivot.  group: of each cell. */
+void report_stand(struct report *r, const size_t *group, size_t n);
 /* Index of an axis by name; ERR_USAGE with the nearest one. */
 int report_axis(const struct report *r, const char *name, size_t *ret, struct err *e);
 

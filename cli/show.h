@@ -16,8 +16,8 @@ int show_sweep(struct store *s, int64_t sweep_id, bool as_json, struct err *e);
 /* One row a cell.  o: OPTIONS_TABLE of the command, or NULL: a table for people, all columns. */
 int show_cells(const struct report *r, const struct options *o, struct err *e);
 /* One row for each combination of the axes that vary, but those of `by` (comma-separated), whose values become columns;
- * rows: axes that come first, or NULL. */
-int show_pivot(const struct report *r, const char *by, const char *rows, const struct options *o, struct err *e);
+ * rows: axes that come first, or NULL.  The best of each column is marked, so standings are made anew. */
+int show_pivot(struct report *r, const char *by, const char *rows, const struct options *o, struct err *e);
 /* One row a trial, attempts that failed included. */
 int show_trials(const struct report *r, struct store *s, const struct options *o, struct err *e);
 /* The shape that scripts rely on (iosweep(1)). trials: with the trials, too. */

@@ -114,7 +114,7 @@ static void marks_lines(const struct report *r, FILE *out)
 		}
 	}
 	if (has_best)
-		fprintf(out, "*  best of its metric\n");
+		fprintf(out, "*  best of its %s\n", r->stands_by_column ? "column" : "metric");
 	if (has_tie)
 		fprintf(out, "~  cannot be told from the best: noise may have put it behind\n");
 	if (has_spread)

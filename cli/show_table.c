@@ -284,13 +284,14 @@ static void pivot_row_fill(const struct pivot *p, struct table *t, size_t key)
 	}
 }
 
-int show_pivot(const struct report *r, const char *by, const char *rows, const struct options *o, struct err *e)
+int show_pivot(struct report *r, const char *by, const char *rows, const struct options *o, struct err *e)
 {
 	AUTO_TABLE struct table *t = table_new("rows");
 	struct pivot p;
 
 	if (pivot_build(r, by, rows, &p, e) < 0)
 		return -1;
+	report_stand(r, p.head_of, p.n_heads);
 	pivot_columns_add(&p, t);
 	for (size_t k = 0; k < p.n_keys; k++)
 		pivot_row_fill(&p, t, k);

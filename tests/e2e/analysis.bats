@@ -145,6 +145,9 @@ ask() {
 	[[ $status -eq 0 && $output == *'in every cell: '*'filesystem ext3'* && $output == *$'\n4 of 44 cells of the sweep meet the filter'* ]]
 	[ "$(ask '[.cells[].axes.filesystem.value] | unique | join(",")' show plan=md1120 filesystem=ext3)" = ext3 ]
 	[ "$(ask '[.cells[].results | keys[]] | unique | join(",")' show plan=md1120 metric=dd-read.throughput)" = dd-read.throughput ]
+	# in a pivot the best of each column
+	run iosweep show plan=md1120 'label.hw=24disk raid10' --rows filesystem,scheduler --cols readahead -m dd-read.throughput
+	[[ $output == *'xfs         cfq              519.0*      836.0~      853.0*      976.0*     1035.0*'*'best of its column'* ]]
 	run iosweep show 1 2
 	[[ $status -eq 2 && $output == *"one sweep at a time"* ]]
 	run iosweep show 1 filesistem=xfs
