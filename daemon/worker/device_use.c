@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libmount.h>
+#include <linux/loop.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -77,38 +79,71 @@ static dev_t node_devno(const char *path)
 
 /* ---- what a loop device stands on ---- */
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat sa, sb;
+/* A file or block device, by its numbers; all are 0 for one that cannot be reached from here. */
+struct standing {
+	char path[512];
+	dev_t dev, rdev;
+	ino_t ino;
+};
 
-	if (strcmp(a, b) == 0)
-		return true;
-	if (node_devno(a) != 0)
-		return node_devno(a) == node_devno(b);
-	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+static void standing_by_path(const char *path, struct standing *ret)
+{
+	struct stat st;
+
+	*ret = (struct standing){ 0 };
+	path_format(ret->path, sizeof(ret->path), "%s", path);
+	if (path[0] != '/' || stat(path, &st) < 0)
+		return;
+	ret->dev = st.st_dev;
+	ret->ino = st.st_ino;
+	ret->rdev = S_ISBLK(st.st_mode) ? st.st_rdev : 0;
 }
 
-static bool loop_backing(const char *name, char *ret, size_t size)
+/* The kernel spells a backing file as the mount namespace that attached it sees it, which cannot be found below a chroot or
+ * from a copy of the mounts; what it says of the numbers holds everywhere (loop(4), LOOP_GET_STATUS64). */
+static bool loop_standing(const char *name, struct standing *ret)
 {
-	char path[128];
+	char path[128], backing[512];
+	AUTO_CLOSE int fd = -1;
+	struct loop_info64 info;
 
-	return text_starts(name, "loop") &&
-	       sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", name), ret, size);
+	if (!text_starts(name, "loop") ||
+	    !sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", name), backing, sizeof(backing)))
+		return false;
+	standing_by_path(backing, ret);
+	if (!sysroot_is_machine())
+		return true;
+	fd = open(path_format(path, sizeof(path), "/dev/%s", name), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && ioctl(fd, LOOP_GET_STATUS64, &info) == 0) {
+		ret->dev = info.lo_device;
+		ret->ino = info.lo_inode;
+		ret->rdev = info.lo_rdevice;
+	}
+	return true;
+}
+
+static bool is_same(const struct standing *a, const struct standing *b)
+{
+	if (strcmp(a->path, b->path) == 0)
+		return true;
+	if (a->rdev != 0 || b->rdev != 0)
+		return a->rdev == b->rdev;
+	return a->ino != 0 && a->dev == b->dev && a->ino == b->ino;
 }
 
 struct backing {
 	struct family *f;
-	const struct device *loop;
+	const char *loop;
+	struct standing on; /* what the loop device stands on */
 };
 
 static int twin_add(const char *name, void *data)
 {
 	struct backing *b = data;
-	char backing[512];
+	struct standing on;
 	struct device d;
 
-	if (strcmp(name, b->loop->name) != 0 && loop_backing(name, backing, sizeof(backing)) &&
-	    is_same_file(b->loop->backing_file, backing) && device_read(name, &d, NULL) == 0)
+	if (strcmp(name, b->loop) != 0 && loop_standing(name, &on) && is_same(&b->on, &on) && device_read(name, &d, NULL) == 0)
 		family_of(&d, b->f);
 	return 0;
 }
@@ -119,10 +154,12 @@ static void family_add_backing(struct family *f, const struct device *d)
 	struct device at = *d, below;
 
 	for (int depth = 0; at.backing_file[0] != '\0' && depth < 8; depth++) {
-		struct backing b = { .f = f, .loop = &at };
+		struct backing b = { .f = f, .loop = at.name };
 
+		if (!loop_standing(at.name, &b.on))
+			return;
 		sysroot_each("/sys/block", twin_add, &b);
-		if (device_read_devno(node_devno(at.backing_file), &below, NULL) < 0)
+		if (device_read_devno(b.on.rdev, &below, NULL) < 0)
 			return;
 		family_of(&below, f);
 		at = below;
@@ -223,21 +260,36 @@ static int mounts_search(const struct family *f, int proc_fd, struct device_use 
 
 /* ---- swap ---- */
 
-/* proc(5): a header, then a line an area that begins with its path. */
+/* A swap area on a block device, of the device or what shares its blocks.  The node may be out of reach, as a backing file
+ * may; its name is the kernel's all the same. */
+static const char *swap_member(const struct family *f, const char *path, const char *type)
+{
+	const char *name = family_has(f, node_devno(path)), *base = strrchr(path, '/');
+
+	for (size_t i = 0; i < f->n && name == NULL && base != NULL && strcmp(type, "partition") == 0; i++)
+		if (node_devno(path) == 0 && strcmp(f->at[i].name, base + 1) == 0)
+			name = f->at[i].name;
+	return name;
+}
+
+/* proc(5): a header, then a line an area that begins with its path and "partition" or "file". */
 static void swaps_search(const struct device *d, const struct family *f, int proc_fd, struct device_use *ret)
 {
 	AUTO_TEXT struct text swaps = { 0 };
+	struct standing on, area;
 	const char *line;
 
 	if (file_read(proc_fd, "swaps", (size_t)1 << 20, &swaps, NULL) < 0)
 		return;
 	for (line = text_str(&swaps); *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
-		AUTO_FREE char *path = xstrndup(line, strcspn(line, " \t\n"));
-		const char *name = family_has(f, node_devno(path));
+		size_t n = strcspn(line, " \t\n"), blanks = strspn(line + n, " \t");
+		AUTO_FREE char *path = xstrndup(line, n);
+		AUTO_FREE char *type = xstrndup(line + n + blanks, strcspn(line + n + blanks, " \t\n"));
+		const char *name = swap_member(f, path, type);
 
 		if (name != NULL)
 			path_format(ret->swap, sizeof(ret->swap), "'/dev/%s'", name);
-		else if (d->backing_file[0] != '\0' && path[0] == '/' && is_same_file(d->backing_file, path))
+		else if (path[0] == '/' && loop_standing(d->name, &on) && (standing_by_path(path, &area), is_same(&on, &area)))
 			path_format(ret->swap, sizeof(ret->swap), "'%.200s'", path);
 	}
 }
@@ -276,9 +328,9 @@ static void holders_search(const struct family *f, struct device_use *ret)
 static int loop_take(const char *name, void *data)
 {
 	struct search *s = data;
-	char backing[512];
+	struct standing on;
 
-	if (!loop_backing(name, backing, sizeof(backing)) || family_has(s->f, node_devno(backing)) == NULL)
+	if (!loop_standing(name, &on) || family_has(s->f, on.rdev) == NULL)
 		return 0;
 	for (size_t i = 0; i < s->f->n; i++)
 		if (strcmp(s->f->at[i].name, name) == 0)

@@ -102,7 +102,7 @@ wait_for() {
 }
 
 query() { # SQL: one value a line, read-only
-	sqlite3 -readonly "$IOSWEEP_DB" "$1"
+	sqlite3 -readonly -cmd '.timeout 5000' "$IOSWEEP_DB" "$1" # after a kill somebody recovers the log
 }
 
 sweep_state() { # [ID]
