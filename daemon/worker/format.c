@@ -16,6 +16,7 @@
 
 #include "daemon/worker/device.h"
 #include "daemon/worker/guard.h"
+#include "daemon/worker/mount.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/sysroot.h"
 #include "daemon/worker/target.h"
@@ -343,7 +344,7 @@ int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char
 		*ret_dropped = listed == NULL ? "the device is not listed any more" : undo_later;
 		return 0;
 	}
-	fd = open(d.path, O_RDWR | O_EXCL | O_CLOEXEC);
+	fd = device_open_alone(d.path, O_RDWR);
 	if (fd < 0)
 		return err_sys(e, errno, "wipe the signature on '%s'", d.path);
 	if (signature_read(fd, &s, e) < 0)

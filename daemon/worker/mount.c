@@ -239,21 +239,26 @@ static int umount_wait(const char *path)
 	return 0;
 }
 
-/* A mount elsewhere (a descriptor passed out of the namespace) keeps the filesystem alive after ours is gone: then the
- * device cannot be opened exclusively. */
-static int device_wait(const struct claimed *c)
+int device_open_alone(const char *node, int access)
 {
 	int64_t deadline_ns = clock_ns() + mount_busy_wait_ns;
 
 	for (;;) {
-		AUTO_CLOSE int fd = open(c->private_node, O_RDONLY | O_EXCL | O_CLOEXEC | O_NONBLOCK);
+		int fd = open(node, access | O_EXCL | O_CLOEXEC | O_NONBLOCK);
 
-		if (fd >= 0 || errno != EBUSY)
-			return 0; /* a device that is gone is not in use either */
-		if (clock_ns() > deadline_ns)
-			return -1;
+		if (fd >= 0 || errno != EBUSY || clock_ns() > deadline_ns)
+			return fd;
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
 	}
+}
+
+/* A mount elsewhere (a descriptor passed out of the namespace) keeps the filesystem alive after ours is gone: then the
+ * device cannot be opened exclusively. */
+static int device_wait(const struct claimed *c)
+{
+	AUTO_CLOSE int fd = device_open_alone(c->private_node, O_RDONLY);
+
+	return fd >= 0 || errno != EBUSY ? 0 : -1; /* a device that is gone is not in use either */
 }
 
 static int unmount_refused(const struct worker *w, dev_t dev, int errnum, struct err *e)

@@ -441,6 +441,36 @@ static void a_crash_after_mkfs_leaves_nothing_on_the_device(void **state)
 	assert_string_equal(signature_of(f).type, "");
 }
 
+/* The mounts of a killed worker go a moment after it. */
+static void a_device_that_is_held_for_a_moment_is_waited_for(void **state)
+{
+	struct fixture *f = *state;
+	char node[64];
+	pid_t pid;
+
+	NEEDS_MACHINE();
+	fixture_loop(f, 64 << 20);
+	fixture_start(f, "{device: disk}", "  filesystem: ext4\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	OK(format_make(&f->w, &f->e));
+	snprintf(node, sizeof(node), "%s", f->w.claimed.node);
+	f->w.is_moving_on = true;
+	OK(target_release(&f->w, &f->e));
+	f->w.is_moving_on = false;
+	pid = fork();
+	if (pid == 0) {
+		if (open(node, O_RDONLY | O_EXCL) < 0)
+			_exit(1);
+		usleep(700000);
+		_exit(0);
+	}
+	usleep(300000);
+	OK(undo_replay(&f->w, &f->e));
+	assert_int_equal(pending(f), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void a_device_that_is_away_stays_known_as_ours(void **state)
 {
 	struct fixture *f = *state;
@@ -495,6 +525,7 @@ int main(void)
 		TEST(another_device_under_the_same_name_is_not_written_to),
 		TEST(a_size_that_mkfs_refuses_is_infeasible),
 		TEST(a_crash_after_mkfs_leaves_nothing_on_the_device),
+		TEST(a_device_that_is_held_for_a_moment_is_waited_for),
 		TEST(a_device_that_is_away_stays_known_as_ours),
 	};
 
