@@ -5,6 +5,8 @@
  */
 #include "tests/unit/worker_fixture.h"
 
+#include <sys/wait.h>
+
 #include "daemon/worker/device.h"
 #include "daemon/worker/format.h"
 #include "daemon/worker/guard.h"
