@@ -534,6 +534,8 @@ static const struct {
 	const char *about;
 } flags[] = {
 	{ "cached", 'c', "the device moved far fewer bytes than the tool claims to have read" },
+	{ "unwritten", 'w', "what was read had never been written: holes or preallocated extents, which need no device" },
+	{ "compressible", 'z', "the filesystem compresses, and the tool's data can be compressed: less is moved than the tool says" },
 	{ "disturbed", 'x', "a setting changed or something else used the device while it ran" },
 	{ "lazy", 'l', "the filesystem was made with lazy initialisation, which may go on beside a trial" },
 	{ "inconsistent", 'v', "the machine was in another state for some of the trials, as --trials tells" },

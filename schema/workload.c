@@ -203,10 +203,18 @@ static char **path_read(struct workload *w, const struct node *node, struct diag
 	return path;
 }
 
+/* The words under a key; none if it is not there. */
+static char **list_read(struct workload *w, const struct node *root, const char *key, struct diags *d)
+{
+	const struct node *node = node_get(root, key);
+	size_t n;
+
+	return node != NULL ? words_read(w, node, arena_printf(w->arena, "'%s'", key), d, &n) : arena_array(w->arena, 1, sizeof(char *));
+}
+
 static void head_read(struct workload *w, const struct node *root, struct diags *d)
 {
 	const struct node *name = node_get(root, "workload"), *node;
-	size_t n;
 
 	if (name != NULL)
 		w->name = arena_strdup(w->arena, scalar_text(name, "'workload'", d));
@@ -216,13 +224,19 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 		diags_add(d, root->line, root->column, "the key 'workload' (its name) is missing");
 	node = node_get(root, "about");
 	w->about = node != NULL ? arena_strdup(w->arena, scalar_text(node, "'about'", d)) : "";
-	node = node_get(root, "needs");
-	w->needs = node != NULL ? words_read(w, node, "'needs'", d, &n) : arena_array(w->arena, 1, sizeof(char *));
-	node = node_get(root, "version");
-	w->version = node != NULL ? words_read(w, node, "'version'", d, &n) : arena_array(w->arena, 1, sizeof(char *));
+	w->needs = list_read(w, root, "needs", d);
+	w->version = list_read(w, root, "version", d);
+	w->space = list_read(w, root, "space", d);
 	w->path = path_read(w, node_get(root, "path"), d);
 	w->warm = bool_read(root, "warm", d);
 	w->reads = bool_read(root, "reads", d);
+}
+
+/* The parameters, and what is said of them. */
+static void all_params_read(struct workload *w, const struct node *root, struct diags *d)
+{
+	const struct node *node;
+
 	node = node_get(root, "params");
 	if (node != NULL)
 		params_read(w, node, d);
@@ -232,12 +246,15 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 	node = node_get(root, "rehearse");
 	if (node != NULL)
 		rehearse_read(w, node, d);
+	node = node_get(root, "space");
+	if (node != NULL)
+		workload_space_check(w, node, d);
 }
 
 /* Keys at the top of a definition that do not bear on its figures; the name is in the digest anyway. */
 static bool is_beside(const char *key)
 {
-	return strcmp(key, "about") == 0 || strcmp(key, "workload") == 0 || strcmp(key, "rehearse") == 0;
+	return strcmp(key, "about") == 0 || strcmp(key, "workload") == 0 || strcmp(key, "rehearse") == 0 || strcmp(key, "space") == 0;
 }
 
 /* What a definition says, without layout, comments and those: equal for equal meaning, on every host. */
@@ -324,12 +341,12 @@ static void phases_read(struct workload *w, const struct node *root, struct diag
 /* Reads a definition's map into a new workload; faults go to d. */
 static struct workload *definition_read(const struct node *root, const char *data, size_t n, bool is_body, struct diags *d)
 {
-	static const char *const known[] = { "workload", "about", "needs", "version", "path", "params", "more-params", "rehearse", "warm", "reads",
-		                             "prepare", "before", "run", "after", "cleanup", "metrics", "sources", "csv",
-		                             "grids", "complete-if", "fail-if", "no-data-if", "suspect-if", NULL };
-	static const char *const known_in_plan[] = { "about", "needs", "version", "path", "params", "rehearse", "warm", "reads", "prepare", "before", "run",
-		                                     "after", "cleanup", "metrics", "sources", "csv", "grids", "complete-if", "fail-if",
-		                                     "no-data-if", "suspect-if", NULL };
+	static const char *const known[] = { "workload", "about", "needs", "version", "path", "params", "more-params", "rehearse",
+		                             "space", "warm", "reads", "prepare", "before", "run", "after", "cleanup", "metrics",
+		                             "sources", "csv", "grids", "complete-if", "fail-if", "no-data-if", "suspect-if", NULL };
+	static const char *const known_in_plan[] = { "about", "needs", "version", "path", "params", "rehearse", "space", "warm", "reads",
+		                                     "prepare", "before", "run", "after", "cleanup", "metrics", "sources", "csv", "grids",
+		                                     "complete-if", "fail-if", "no-data-if", "suspect-if", NULL };
 	struct arena *a = arena_new();
 	struct workload *w = arena_alloc(a, sizeof(*w));
 	AUTO_EVALUATOR struct evaluator *evaluator = NULL;
@@ -348,6 +365,7 @@ static struct workload *definition_read(const struct node *root, const char *dat
 	}
 	node_check_keys(root, is_body ? known_in_plan : known, is_body ? "command" : "a workload definition", d);
 	head_read(w, root, d);
+	all_params_read(w, root, d);
 	phases_read(w, root, d);
 	metrics_read(w, root, evaluator, d);
 	text_printf(&dump, "%s=", w->name);

@@ -257,12 +257,26 @@ void bench_servers_stop(struct bench *b, enum workload_phase phase)
 	}
 }
 
+/* Before anything is written: hours of preparation are not to end in a full filesystem. */
+static int space_check(struct bench *b, struct err *e)
+{
+	char dir[WORKPLACE_PATH];
+	AUTO_TEXT struct text what = { 0 };
+	struct expansion x;
+	int64_t bytes;
+
+	expansion_fill(b, 1, dir, &x);
+	bytes = workload_space(b->def->definition, &x);
+	workload_space_text(b->def->definition, &what);
+	return bytes > 0 ? workplace_check_space(b->w, bytes, text_str(&what), e) : 0;
+}
+
 int bench_open(struct bench *b, struct arena *a, struct phase_end *ret, struct err *e)
 {
 	if (fault_before("prepare", false, e) < 0)
 		return -1;
 	b->is_open = true;
-	if (workplace_open(b->w, e) < 0 || workplace_check(b->w, e) < 0)
+	if (workplace_open(b->w, e) < 0 || workplace_check(b->w, e) < 0 || space_check(b, e) < 0)
 		return -1;
 	if (bench_phase(b, PHASE_PREPARE, 1, a, ret, e) < 0)
 		return -1;

@@ -14,6 +14,11 @@
 /* Metadata and readahead are read on behalf of a tool and counted for it; reads by kernel threads are not. */
 #define EXCESS_LIMIT_BYTES (64 * MIB)
 
+/* A table of a database may have a few; below a hundredth they change no figure. */
+#define UNWRITTEN_PART 100
+/* btrfs tries the first of a file and gives up on data that does not shrink: btrfs(5), COMPRESSION. */
+#define ENCODED_PART 10
+
 void flag_add(struct flags *f, struct arena *a, const char *flag, const char *fmt, ...)
 {
 	const char *reason;
@@ -75,4 +80,24 @@ void flags_cached(struct flags *f, struct arena *a, const struct trial_io *io, b
 	claimed = (int64_t)(fastest * (double)elapsed_ns / 1e9) / MIB * MIB;
 	if (claimed >= MIB && read < claimed / 2)
 		flag_add(f, a, "cached", "the device moved %s for about %s read", size_format(read, size), size_format(claimed, size2));
+}
+
+void flags_unwritten(struct flags *f, struct arena *a, const struct extents *x)
+{
+	char all[SIZE_TEXT], holes[SIZE_TEXT], unwritten[SIZE_TEXT];
+
+	if (x->holes + x->unwritten < MIB || x->holes + x->unwritten < x->bytes / UNWRITTEN_PART)
+		return;
+	flag_add(f, a, "unwritten", "of %s in the work directory %s are holes and %s are preallocated", size_format(x->bytes, all),
+	         size_format(x->holes, holes), size_format(x->unwritten, unwritten));
+}
+
+void flags_compressible(struct flags *f, struct arena *a, const struct extents *x)
+{
+	char all[SIZE_TEXT], encoded[SIZE_TEXT];
+
+	if (x->encoded < MIB || x->encoded < x->bytes / ENCODED_PART)
+		return;
+	flag_add(f, a, "compressible", "compressible data: %s of %s in the work directory are stored compressed",
+	         size_format(x->encoded, encoded), size_format(x->bytes, all));
 }

@@ -6,11 +6,12 @@
 #ifndef IOSWEEP_FLAGS_H
 #define IOSWEEP_FLAGS_H
 
+#include "daemon/worker/extents.h"
 #include "daemon/worker/iostat.h"
 #include "schema/extract.h"
 #include "schema/store.h"
 
-#define FLAGS_MAX 8
+#define FLAGS_MAX 10
 
 struct flags {
 	struct trial_flag at[FLAGS_MAX]; /* flags are static, reasons in the arena; one of each, reasons joined */
@@ -29,6 +30,11 @@ struct trial_io {
 /* 'disturbed': bytes that are not ours moved, on the target while nothing of ours ran, on the rest of its disk, or
  * read from the target beyond what the tools had read. */
 void flags_foreign(struct flags *f, struct arena *a, const struct trial_io *io);
+
+/* 'unwritten': what a read found was never written, holes or preallocated. */
+void flags_unwritten(struct flags *f, struct arena *a, const struct extents *x);
+/* 'compressible': the filesystem stored a good part of the data compressed, as no real data would be. */
+void flags_compressible(struct flags *f, struct arena *a, const struct extents *x);
 
 /* 'cached': reads says that the workload's rates (B/s) are of reads; the device moved less than half of what they
  * claim. */

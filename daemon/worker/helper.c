@@ -249,14 +249,19 @@ int helper_extract(struct helper *h, size_t workload, const struct workload_para
 	return outcome_read(&r, a, ret, e);
 }
 
+static int path_ask(struct helper *h, int64_t op, const char *what, const char *path, struct frame_reader *ret, struct err *e)
+{
+	text_clear(&h->frame);
+	frame_add_number(&h->frame, op);
+	frame_add_string(&h->frame, path);
+	return helper_ask(h, what, FILES_LIMIT_NS, ret, e);
+}
+
 static int helper_path(struct helper *h, int64_t op, const char *what, const char *path, struct err *e)
 {
 	struct frame_reader r;
 
-	text_clear(&h->frame);
-	frame_add_number(&h->frame, op);
-	frame_add_string(&h->frame, path);
-	return helper_ask(h, what, FILES_LIMIT_NS, &r, e);
+	return path_ask(h, op, what, path, &r, e);
 }
 
 int helper_make_dir(struct helper *h, const char *path, struct err *e)
@@ -267,4 +272,17 @@ int helper_make_dir(struct helper *h, const char *path, struct err *e)
 int helper_remove_dir(struct helper *h, const char *path, struct err *e)
 {
 	return helper_path(h, HELPER_REMOVE_DIR, "remove the work directory", path, e);
+}
+
+int helper_extents(struct helper *h, const char *path, struct extents *ret, struct err *e)
+{
+	struct frame_reader r;
+
+	if (path_ask(h, HELPER_EXTENTS, "look where the data is", path, &r, e) < 0)
+		return -1;
+	ret->bytes = frame_number(&r);
+	ret->holes = frame_number(&r);
+	ret->unwritten = frame_number(&r);
+	ret->encoded = frame_number(&r);
+	return r.is_bad ? err_set(e, ERR_TOOL, "the look at the extents gave a malformed answer") : 0;
 }

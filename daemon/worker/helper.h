@@ -10,6 +10,7 @@
 #ifndef IOSWEEP_HELPER_H
 #define IOSWEEP_HELPER_H
 
+#include "daemon/worker/extents.h"
 #include "daemon/worker/tool.h"
 #include "schema/extract.h"
 #include "schema/store.h"
@@ -30,5 +31,7 @@ int helper_extract(struct helper *h, size_t workload, const struct workload_para
 /* workdir_make and workdir_remove as the submitter; path as seen inside the room. */
 int helper_make_dir(struct helper *h, const char *path, struct err *e);
 int helper_remove_dir(struct helper *h, const char *path, struct err *e);
+/* extents_scan likewise. */
+int helper_extents(struct helper *h, const char *path, struct extents *ret, struct err *e);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "daemon/worker/extents.h"
 #include "daemon/worker/frame.h"
 #include "daemon/worker/workdir.h"
 #include "schema/extract.h"
@@ -118,6 +119,21 @@ static int request_path(struct frame_reader *r, int (*act)(const char *path, str
 	return 0;
 }
 
+static int request_extents(struct frame_reader *r, struct arena *a, struct text *answer, struct err *e)
+{
+	const char *path = frame_string(r, a);
+	struct extents x;
+
+	if (r->is_bad || extents_scan(path, &x, e) < 0)
+		return -1;
+	frame_add_number(answer, ERR_NONE);
+	frame_add_number(answer, x.bytes);
+	frame_add_number(answer, x.holes);
+	frame_add_number(answer, x.unwritten);
+	frame_add_number(answer, x.encoded);
+	return 0;
+}
+
 static int request_answer(struct frame_reader *r, const struct sweep_workload *workloads, size_t n_workloads,
                           struct arena *a, struct text *answer, struct err *e)
 {
@@ -129,6 +145,8 @@ static int request_answer(struct frame_reader *r, const struct sweep_workload *w
 		return request_path(r, workdir_make, a, answer, e);
 	if (op == HELPER_REMOVE_DIR)
 		return request_path(r, workdir_remove, a, answer, e);
+	if (op == HELPER_EXTENTS)
+		return request_extents(r, a, answer, e);
 	return err_set(e, ERR_PROTOCOL, "unknown request %lld", (long long)op);
 }
 

@@ -10,7 +10,8 @@
 enum helper_request {
 	HELPER_EXTRACT,   /* workload, exit status, parameters, captures, facts -> outcome */
 	HELPER_MAKE_DIR,  /* path -> */
-	HELPER_REMOVE_DIR /* path -> */
+	HELPER_REMOVE_DIR, /* path -> */
+	HELPER_EXTENTS    /* path -> bytes, holes, unwritten, encoded */
 };
 
 /* Answers requests until the other end closes.  An answer begins with an err_kind: ERR_NONE, or the error and its

@@ -53,6 +53,37 @@ static int trial_settle(struct trial *t, struct err *e)
 	return 0;
 }
 
+static bool is_btrfs(const struct trial *t)
+{
+	return strcmp(t->w->claimed.filesystem, "btrfs") == 0;
+}
+
+/* Before the caches are dropped, which makes up for what the look itself brings into them. */
+static int extents_before(struct trial *t, struct err *e)
+{
+	struct extents x;
+
+	if (!t->b->def->definition->reads)
+		return 0;
+	if (workplace_extents(t->w, &x, e) < 0)
+		return -1;
+	flags_unwritten(&t->flags, t->a, &x);
+	return 0;
+}
+
+/* While the files are still there. */
+static int extents_after(struct trial *t, struct err *e)
+{
+	struct extents x;
+
+	if (!is_btrfs(t))
+		return 0;
+	if (workplace_extents(t->w, &x, e) < 0)
+		return -1;
+	flags_compressible(&t->flags, t->a, &x);
+	return 0;
+}
+
 static int trial_phases(struct trial *t, struct err *e)
 {
 	struct bench *b = t->b;
@@ -61,7 +92,8 @@ static int trial_phases(struct trial *t, struct err *e)
 	t->oom_kills = confine_oom_kills(t->w);
 	if (workplace_check(t->w, e) < 0 || fault_before("trial", false, e) < 0)
 		return -1;
-	if (bench_phase(b, PHASE_BEFORE, t->repetition, t->a, &t->before, e) < 0 || trial_settle(t, e) < 0) {
+	if (bench_phase(b, PHASE_BEFORE, t->repetition, t->a, &t->before, e) < 0 || extents_before(t, e) < 0 ||
+	    trial_settle(t, e) < 0) {
 		bench_servers_stop(b, PHASE_BEFORE);
 		return -1;
 	}
@@ -75,6 +107,8 @@ static int trial_phases(struct trial *t, struct err *e)
 	probe_take(t->w, b->def->definition, t->a, &t->probe_after);
 	t->io.tools_read_bytes = t->run.tools_read_bytes;
 	t->io.is_shared = t->w->claimed.kind == TARGET_DIRECTORY;
+	if (rc == 0)
+		rc = extents_after(t, e);
 	if (rc == 0)
 		rc = bench_phase(b, PHASE_AFTER, t->repetition, t->a, &t->after, e);
 	bench_servers_stop(b, PHASE_RUN);

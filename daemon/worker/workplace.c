@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@
 #include "daemon/worker/spawn.h"
 #include "daemon/worker/undo.h"
 #include "daemon/worker/workdir.h"
+
+#define WHOLE (INT64_C(1) << 20) /* what people are told in */
 
 static bool has_files(const struct worker *w)
 {
@@ -95,6 +98,34 @@ int workplace_close(struct worker *w, struct err *e)
 
 	workplace_path(w, path);
 	return helper_remove_dir(w->helper, path, e);
+}
+
+int workplace_extents(struct worker *w, struct extents *ret, struct err *e)
+{
+	char path[WORKPLACE_PATH];
+
+	*ret = (struct extents){ 0 };
+	if (!has_files(w))
+		return 0;
+	workplace_path(w, path);
+	return helper_extents(w->helper, path, ret, e);
+}
+
+int workplace_check_space(const struct worker *w, int64_t bytes, const char *what, struct err *e)
+{
+	char need[SIZE_TEXT], have[SIZE_TEXT];
+	struct statvfs st;
+	int64_t left;
+
+	if (w->claimed.mount_fd < 0)
+		return 0;
+	if (fstatvfs(w->claimed.mount_fd, &st) < 0)
+		return err_sys(e, errno, "ask how much space is free");
+	left = (int64_t)(st.f_bavail * st.f_frsize);
+	if (bytes <= left)
+		return 0;
+	return err_set(e, ERR_REFUSED, "no space: it needs %s (%s), and %s are free", size_format(bytes, need), what,
+	               size_format(left > WHOLE ? left / WHOLE * WHOLE : left, have));
 }
 
 /* The entry names a directory that the configuration offers, and in it a name that only iosweep makes. */

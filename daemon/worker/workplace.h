@@ -6,6 +6,7 @@
 #define IOSWEEP_WORKPLACE_H
 
 #include "daemon/worker/context.h"
+#include "daemon/worker/extents.h"
 
 #define WORKPLACE_PATH 128
 
@@ -19,5 +20,10 @@ int workplace_open(struct worker *w, struct err *e);
 int workplace_check(const struct worker *w, struct err *e);
 /* Removes it with all that is in it. */
 int workplace_close(struct worker *w, struct err *e);
+
+/* Where the data of the work directory is.  Nothing is known of one that is not on the target (filesystem: none). */
+int workplace_extents(struct worker *w, struct extents *ret, struct err *e);
+/* Whether so many bytes are free for the submitter; ERR_REFUSED with both sizes otherwise.  what: "size x streams". */
+int workplace_check_space(const struct worker *w, int64_t bytes, const char *what, struct err *e);
 
 #endif

@@ -231,6 +231,12 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 	      run: [[dd, "if=\${dir}/f", of=/dev/null, bs=1M]]
 	      metrics: {throughput: {match: '(?<b>\d+) bytes.* copied, (?<s>[\d.e-]+) s', value: ":b / :s", unit: B/s, better: higher}}
 	  - command:
+	      as: preallocated
+	      reads: yes
+	      prepare: [[fallocate, -l, 64M, "\${dir}/f"]]
+	      run: [[dd, "if=\${dir}/f", of=/dev/null, bs=1M]]
+	      metrics: {throughput: {match: '(?<b>\d+) bytes.* copied, (?<s>[\d.e-]+) s', value: ":b / :s", unit: B/s, better: higher}}
+	  - command:
 	      as: data
 	      reads: yes
 	      prepare: [[dd, if=/dev/urandom, "of=\${dir}/f", bs=1M, count=64, conv=fsync]]
@@ -243,7 +249,58 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 	cached="SELECT count(*) FROM trial_flag f JOIN trial t ON t.id = f.trial_id JOIN sweep_workload w ON w.workload_id = t.workload_id
 		WHERE f.flag = 'cached' AND w.name ="
 	[ "$(query "$cached 'holes'")" = 1 ]
+	[ "$(query "$cached 'preallocated'")" = 1 ]
 	[ "$(query "$cached 'data'")" = 0 ]
+	# known before the read, whatever the counters say
+	[ "$(query "SELECT w.name || ': ' || f.reason FROM trial_flag f JOIN trial t ON t.id = f.trial_id JOIN sweep_workload w USING (workload_id)
+		WHERE f.flag = 'unwritten' ORDER BY w.position")" = \
+		"holes: of 64MiB in the work directory 64MiB are holes and 0B are preallocated
+preallocated: of 64MiB in the work directory 0B are holes and 64MiB are preallocated" ]
+}
+
+@test "zeros written to a filesystem that compresses are flagged, random data is not" {
+	command -v mkfs.btrfs >/dev/null || skip "needs mkfs.btrfs"
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: compressible
+	target: {image: 512MiB}
+	define: {filesystem: {packed: {type: btrfs, mount: compress-force=zstd}}}
+	matrix: {filesystem: [packed, btrfs]}
+	trials: 1
+	settle: 0
+	workloads:
+	  - dd-write: {size: 32MiB}
+	  - dd-write: {as: random, size: 32MiB, source: /dev/urandom}
+	  - sysbench-fileio: {size: 32MiB, files: 2, time: 1s, mode: seqrd}
+	END
+	command -v sysbench >/dev/null || sed -i '/sysbench/d' "$PLAN"
+	iosweep submit "$PLAN" --wait
+	query "SELECT * FROM flags"
+	[ "$(query "SELECT DISTINCT s.value || ' ' || t.workload FROM flags f JOIN trials t USING (trial) JOIN settings s ON s.cell = f.cell
+		WHERE f.flag = 'compressible' AND s.axis = 'mount' AND f.reason LIKE 'compressible data: %MiB of 32MiB %' ORDER BY 1")" = \
+		"compress-force=zstd dd-write$(command -v sysbench >/dev/null && printf '\ncompress-force=zstd sysbench-fileio')" ]
+	iosweep show last | grep -q '^z  compressible:'
+}
+
+@test "a workload that needs more space than is free fails before it writes anything" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: space
+	target: {image: 128MiB}
+	matrix: {filesystem: ext4, roomy.size: [16MiB, 1GiB]}
+	trials: 2
+	settle: 0
+	workloads:
+	  - dd-read: {size: 64MiB, streams: 2}
+	  - dd-write: {as: roomy, size: 1MiB}
+	END
+	run iosweep submit "$PLAN" --wait
+	[ "$status" -eq 1 ]
+	query "SELECT w.name, t.repetition, t.reason FROM trial t JOIN sweep_workload w USING (workload_id) WHERE state = 'failed'"
+	[ "$(query "SELECT count(*) FROM trial t JOIN sweep_workload w USING (workload_id) WHERE w.name = 'dd-read' AND repetition = 1 AND
+		reason LIKE 'no space: it needs 128MiB (size x streams), and %MiB are free'")" = 2 ]
+	[ "$(query "SELECT group_concat(n || state) FROM (SELECT state, count(*) AS n FROM trial t JOIN sweep_workload w USING (workload_id)
+		WHERE w.name = 'roomy' GROUP BY state ORDER BY state)")" = 1failed,2ok ]
 }
 
 @test "whether the loop device was direct is a recorded fact that tells two sweeps apart" {

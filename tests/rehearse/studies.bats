@@ -27,13 +27,14 @@ rehearse() {
 	[ -z "$(iosweep query state=ok --raw 2>/dev/null | tail -n +2)" ] # by themselves, its figures are nobody's
 }
 
+figures() { jq --arg k "$1" '[.cells[].results[$k].value | select(. != null and . > 0)] | length' "$SHOWN"; }
+
 # has COUNT METRIC...: the table has a column for each, and COUNT cells a figure above 0
 has() {
 	local count=$1 key
 	shift
 	for key; do
-		[ "$(jq --arg k "$key" '[.cells[].results[$k].value | select(. != null and . > 0)] | length' "$SHOWN")" = "$count" ] ||
-			{ echo "$key is not in $count cells"; cat "$TABLE"; return 1; }
+		[ "$(figures "$key")" = "$count" ] || { echo "$key is not in $count cells"; cat "$TABLE"; return 1; }
 	done
 }
 
@@ -53,7 +54,8 @@ has() {
 
 @test "study 3: bonnie++ blocks; iozone, or the reason why there is none" {
 	rehearse r910-h700 3
-	has 3 bonnie.seq_output_block bonnie.seq_input_block
+	has 3 bonnie.seq_output_block
+	[ "$(figures bonnie.seq_input_block)" -ge 1 ] # read in less than half a second is no figure to bonnie++
 	if command -v iozone >/dev/null; then
 		jq -e '.cells[0].results | keys | any(startswith("iozone.write{"))' "$SHOWN"
 	else
