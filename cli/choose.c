@@ -79,6 +79,13 @@ struct json_object *choose_cell_json(const struct dataset *d, size_t cell)
 	return axes;
 }
 
+bool choose_may_follow(const char *axis, const char *other)
+{
+	if (strcmp(axis, "filesystem") == 0 && (strcmp(other, "mkfs") == 0 || strcmp(other, "mount") == 0))
+		return true;
+	return text_starts(other, "label.");
+}
+
 void choose_varying(const struct dataset *d, bool *ret)
 {
 	for (size_t k = 0; k < d->n_axes; k++) {

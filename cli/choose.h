@@ -41,6 +41,9 @@ int choose_across(const struct options *o, bool *ret_tool, bool *ret_keep, struc
 void choose_figure(struct text *t, double v, const char *unit);
 /* Axis values of a cell as JSON: {"filesystem": "xfs", "readahead": "2097152"}. */
 struct json_object *choose_cell_json(const struct dataset *d, size_t cell);
+/* Whether an axis may be left to follow from another one: labels describe, and option words belong to a filesystem's type.  Any other
+ * setting that always changes along may be the true cause. */
+bool choose_may_follow(const char *axis, const char *other);
 /* Which axes have several values among the cells that have results. */
 void choose_varying(const struct dataset *d, bool *ret);
 

@@ -17,15 +17,15 @@ struct keyed {
 	int64_t started_ms;
 };
 
-static const char *config_text(const struct comparison *c, const struct dataset *d, size_t cell, struct arena *a)
+/* skip: of each axis. */
+static const char *config_text(const struct dataset *d, size_t cell, const bool *skip, struct arena *a)
 {
 	AUTO_TEXT struct text t = { 0 };
 
 	for (size_t k = 0; k < d->n_axes; k++) {
 		const char *value = d->axes[k].values[dataset_level(d, cell, k)];
 
-		if (value[0] == '\0' || strcmp(value, KERNEL_DEFAULT) == 0 ||
-		    (c->ignored != NULL && strcmp(c->ignored, d->axes[k].name) == 0))
+		if (value[0] == '\0' || strcmp(value, KERNEL_DEFAULT) == 0 || skip[k])
 			continue;
 		text_printf(&t, "%s=%s\n", d->axes[k].name, value);
 	}
@@ -72,6 +72,34 @@ static int keyed_compare(const void *a, const void *b)
 	return x->started_ms > y->started_ms ? -1 : x->started_ms < y->started_ms; /* the newest first */
 }
 
+/* The one value that an axis has on a side, "" if it has no such axis; NULL if it has several. */
+static const char *value_of_side(const struct dataset *d, const char *axis)
+{
+	int k = dataset_axis(d, axis);
+
+	if (k < 0 || d->n_cells == 0)
+		return "";
+	for (size_t i = 1; i < d->n_cells; i++)
+		if (dataset_level(d, i, (size_t)k) != dataset_level(d, 0, (size_t)k))
+			return NULL;
+	return d->axes[k].values[dataset_level(d, 0, (size_t)k)];
+}
+
+/* Axes of a side that are not matched: the one that tells the sides apart, and what has another value over there because of it. */
+static void skipped_find(struct comparison *c, const struct dataset *d, bool *ret)
+{
+	for (size_t k = 0; k < d->n_axes && c->ignored != NULL; k++) {
+		const char *name = d->axes[k].name, *a = value_of_side(c->side[0].d, name), *b = value_of_side(c->side[1].d, name);
+
+		ret[k] = strcmp(c->ignored, name) == 0;
+		if (ret[k] || !choose_may_follow(c->ignored, name) || a == NULL || b == NULL || strcmp(a, b) == 0)
+			continue;
+		ret[k] = true;
+		if (c->n_following < ARRAY_SIZE(c->following) && d == c->side[0].d)
+			c->following[c->n_following++] = name;
+	}
+}
+
 /* The settings of a cell, in the place of all cells of both sides in the order of their settings. */
 struct placed {
 	const char *settings;
@@ -91,11 +119,13 @@ static void configs_number(struct comparison *c, struct arena *a, size_t *ret[2]
 
 	for (int side = 0; side < 2; side++) {
 		struct dataset *d = c->side[side].d;
+		bool *skip = arena_array(a, d->n_axes + 1, sizeof(*skip));
 
 		axes_sort(d);
+		skipped_find(c, d, skip);
 		ret[side] = arena_array(a, d->n_cells + 1, sizeof(**ret));
 		for (size_t i = 0; i < d->n_cells; i++)
-			all[at++] = (struct placed){ config_text(c, d, i, a), &ret[side][i] };
+			all[at++] = (struct placed){ config_text(d, i, skip, a), &ret[side][i] };
 	}
 	if (n > 0)
 		qsort(all, n, sizeof(*all), placed_compare);

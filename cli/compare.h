@@ -44,6 +44,8 @@ struct comparison {
 	bool with_flagged;
 	struct left_out left_out; /* results of both sides that took no part */
 	const char *ignored;      /* axis that tells the sides apart and is not matched, or NULL */
+	const char *following[16]; /* axes that are not matched either, since they follow from it */
+	size_t n_following;
 };
 
 /* Both sides are loaded: matches, tests, looks for regressions and differing facts. */

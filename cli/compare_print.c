@@ -93,6 +93,7 @@ static void cells_print(const struct comparison *c, const struct compared *m, in
 	AUTO_TABLE struct table *t = table_new("cells");
 	AUTO_FREE bool *which = xcalloc(c->side[0].d->n_axes + 1, sizeof(*which));
 	bool has_floor = false;
+	char count[COUNT_TEXT];
 
 	choose_varying(c->side[0].d, which);
 	table_column(t, "cell", "CELL", TABLE_KEY);
@@ -106,7 +107,7 @@ static void cells_print(const struct comparison *c, const struct compared *m, in
 		cell_row(c, m, &m->at[i], which, t, a);
 	table_print_as(t, TABLE_PEOPLE, NULL, table_width(out), out, NULL);
 	if (limit > 0 && m->n > (size_t)limit)
-		fprintf(out, "... and %zu more cells (--limit 0 shows all)\n", m->n - (size_t)limit);
+		fprintf(out, "... and %s (--limit 0 shows all)\n", count_format((int64_t)m->n - limit, "more cell", count));
 	for (size_t i = 0; i < m->n && !has_floor; i++) {
 		const struct matched *x = &m->at[i];
 
@@ -150,6 +151,8 @@ void comparison_people(const struct comparison *c, int64_t limit, FILE *out)
 		if (c->metrics[i].refused == NULL)
 			cells_print(c, &c->metrics[i], limit, out);
 	}
+	for (size_t i = 0; i < c->n_following; i++)
+		fprintf(out, "%s%s%s", i == 0 ? "\nchanges along and was not matched: " : ", ", c->following[i], i + 1 == c->n_following ? "\n" : "");
 	differences_print(c, out);
 	choose_left_out_text(&c->left_out, &left);
 	if (c->only[0] + c->only[1] > 0)
@@ -253,6 +256,17 @@ static struct json_object *differences_json(const struct comparison *c)
 	return facts;
 }
 
+static struct json_object *following_json(const struct comparison *c)
+{
+	struct json_object *names = json_object_new_array();
+
+	if (c->ignored != NULL)
+		json_object_array_add(names, json_object_new_string(c->ignored));
+	for (size_t i = 0; i < c->n_following; i++)
+		json_object_array_add(names, json_object_new_string(c->following[i]));
+	return names;
+}
+
 void comparison_json(const struct comparison *c)
 {
 	struct json_writer w = { .out = stdout };
@@ -266,6 +280,7 @@ void comparison_json(const struct comparison *c)
 	json_end(&w);
 	json_put(&w, "only_a", json_object_new_int64((int64_t)c->only[0]));
 	json_put(&w, "only_b", json_object_new_int64((int64_t)c->only[1]));
+	json_put(&w, "not_matched", following_json(c));
 	json_put(&w, "differences", differences_json(c));
 	json_put(&w, "left_out", choose_left_out_json(&c->left_out));
 	json_put(&w, "regression", isnan(c->limit) ? NULL : json_object_new_boolean(comparison_regressed(c)));

@@ -149,10 +149,9 @@ static void rules_make(const struct dataset *d, struct series_effects *s, const 
 		for (size_t b = 0; b < s->n_axes; b++) {
 			const char *name = d->axes[s->axes[b]].name;
 
-			/* Only labels follow: they describe.  A setting that always changes along may be the true cause. */
 			if (list_has(o->free_axes, name))
 				s->rules[a * n + b] = MATCH_FREE;
-			else if (text_starts(name, "label."))
+			else if (choose_may_follow(d->axes[s->axes[a]].name, name))
 				s->rules[a * n + b] = MATCH_FOLLOWING;
 		}
 	}

@@ -96,7 +96,7 @@ static void axis_print(const struct dataset *d, const struct series_effects *s, 
 	if (s->effects.matters[axis] >= 0)
 		fprintf(out, "  matters %s", s->effects.matters[axis] > 0 ? unit_change(exp(s->effects.matters[axis]), buf) + 1 : "0 %");
 	if (along.n > 0)
-		fprintf(out, "  (labels that change with it: %s)", along.s);
+		fprintf(out, "  (changes with it: %s)", along.s);
 	fprintf(out, "%s%s\n", missing.n > 0 ? ": " : "", text_str(&missing));
 	axis_table_print(d, s, o, axis, out);
 }

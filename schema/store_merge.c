@@ -270,8 +270,9 @@ int store_merge(struct store *to, const char *source, const struct merge_options
 	int rc;
 
 	source_uri(source, &uri);
-	/* 24 MiB: the index on values is filled in no order, and two megabytes of pages would be written over and over */
-	if (statement_run(to, e, "PRAGMA cache_size=-24576", "") < 0)
+	/* 16 MiB: the index on values is filled in no order, and two megabytes of pages would be written over and over.  An index that
+	 * is made anew is sorted in as much again. */
+	if (statement_run(to, e, "PRAGMA cache_size=-16384", "") < 0)
 		return -1;
 	if (statement_run(to, e, "ATTACH ? AS src", "t", uri.s) < 0)
 		return -1;

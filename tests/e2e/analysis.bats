@@ -244,6 +244,26 @@ ask() {
 	[ "$status" -eq 2 ]
 }
 
+@test "what follows from the axis that is compared need not be equal: labels of a layout, mkfs options of a filesystem" {
+	need jq
+	local x=$BATS_TEST_TMPDIR
+	[ "$(ask '"\(.not_matched | join(" ")) \([.metrics[].matched] | unique)"' compare --label 'hw=24disk raid10,24disk raid6' plan=md1120)" \
+		= 'label.hw label.hw_raid label.total_raid [4]' ]
+	iosweep compare --label 'hw=24disk raid10,24disk raid6' plan=md1120 | grep -q '^changes along and was not matched: label.hw_raid, label.total_raid$'
+	printf 'fs,options,ra,run,v\n' >"$x/t.csv"
+	for run in 1 2 3; do
+		printf 'xfs,-b size=4096,256,%s,%s\next4,-b 4096,256,%s,%s\nxfs,-b size=4096,512,%s,%s\next4,-b 4096,512,%s,%s\n' \
+			$run $((200 + run)) $run $((150 + run)) $run $((300 + run)) $run $((220 + run)) >>"$x/t.csv"
+	done
+	printf 'import: options\nsource: made\npublished: 2020\nkeep: median\nhost: {value: h}\nrepetition: {column: run}\naxes:\n' >"$x/t.yaml"
+	printf '  filesystem: {column: fs}\n  mkfs: {column: options}\n  readahead: {column: ra, unit: sectors}\n' >>"$x/t.yaml"
+	printf 'workloads:\n  w: {}\nmetrics:\n  w.rate: {column: v, unit: 1/s, better: higher}\n' >>"$x/t.yaml"
+	export IOSWEEP_DB=$x/options.db
+	iosweep import --csv "$x/t.csv" --map "$x/t.yaml" >/dev/null
+	[ "$(ask '.metrics[0].axes[] | select(.axis == "filesystem") | .effects[0] | "\(.pairs) \(.decided)"' effects -m w.rate)" = "2 true" ]
+	[ "$(ask '"\(.not_matched | join(" ")) \(.metrics[0].matched)"' compare filesystem=ext4 filesystem=xfs)" = 'filesystem mkfs 2' ]
+}
+
 @test "a regression ends with status 4, noise does not" {
 	local x=$BATS_TEST_TMPDIR i
 	table() { # NAME FACTOR: six cells of three trials
