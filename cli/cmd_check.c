@@ -248,6 +248,8 @@ static void check_print(const struct plan *p, const struct matrix *m, const stru
 
 	printf("plan      %s%s%s\n", p->name, p->about[0] != '\0' ? ": " : "", p->about);
 	target_print(&p->target);
+	if (p->precondition)
+		printf("          written over once before the first trial\n");
 	printf("cells     %" PRIu64 ", order %s, fresh %s\n", counts->cells, order_name(p->order), fresh_name(p->fresh));
 	trials_print(p, counts);
 	printf("steps     ");

@@ -190,6 +190,14 @@ static void settle_read(struct plan_reader *r, const struct node *node)
 	duration_read(r, node, "settle", 0, &r->p->settle_ns);
 }
 
+static void precondition_read(struct plan_reader *r, const struct node *node)
+{
+	if (node_bool(node, &r->p->precondition) < 0)
+		PLAN_FAULT(r, node, "'precondition' takes yes or no");
+	else if (r->p->precondition && r->p->target.kind == TARGET_DIRECTORY)
+		PLAN_FAULT(r, node, "'precondition' writes a device over: a directory has none of its own");
+}
+
 static void memory_read(struct plan_reader *r, const struct node *node)
 {
 	if (plan_scalar(r, node, "memory", "a size (to sweep it, put it into the matrix)") != NULL)
@@ -313,6 +321,7 @@ static const struct {
 	{ "on-failure", on_failure_read, NULL },
 	{ "priority", priority_read, NULL },
 	{ "memory", memory_read, NULL },
+	{ "precondition", precondition_read, NULL },
 	{ "window", window_read, NULL },
 	{ "define", plan_read_define, NULL },
 	{ "workloads", plan_read_workloads, "'workloads:' with a list such as [dd-write, dd-read]" },

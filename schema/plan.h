@@ -94,6 +94,7 @@ struct plan {
 	int64_t timeout_ns;       /* per trial; default 1 h */
 	int64_t settle_ns;        /* longest wait for a quiet machine before a trial; default 5 min; 0: no wait at all */
 	bool stop_on_failure;     /* on-failure: stop */
+	bool precondition;        /* the device is written over once before the first trial */
 	int priority;             /* -100..100, default 0 */
 	int64_t rehearse_image_bytes; /* rehearse: 0: not said */
 	int rehearse_trials;          /* rehearse: 0: not said */

@@ -77,6 +77,7 @@ struct worker {
 	int64_t host_id;
 
 	char private_dir[256];   /* on a tmpfs of the worker's mount namespace, no nodev: nodes and mount points; target.c makes it */
+	bool is_preconditioned;  /* precondition.c: the device was written over by this worker */
 	bool is_moving_on;       /* undo on the way to the next cell of this sweep: queue_restore, tune_restore and format_undo
 	                          * leave alone what the next cell's run sets or overwrites anyway (worker.c sets it) */
 

@@ -12,7 +12,7 @@
 
 static int claim_run(struct worker *w, struct err *e)
 {
-	if (target_claim(w, e) < 0)
+	if (target_claim(w, e) < 0 || precondition(w, e) < 0)
 		return -1;
 	return w->claimed.kind == TARGET_DIRECTORY ? room_directory_attach(w, e) : 0;
 }

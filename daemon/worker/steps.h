@@ -72,4 +72,8 @@ int settle_wait(struct worker *w, struct text *ret_note, struct err *e);
 /* Facts of host, kernel, device and tools for store_environment (environment.c); arena. */
 int environment_collect(struct worker *w, struct arena *a, struct environment_fact **ret, size_t *ret_n, struct err *e);
 
+/* precondition.c: writes the claimed device over, if the plan asks for it and no trial was made on it yet.  Blocks for as long
+ * as that takes.  ERR_MISMATCH if the device's counters do not show all of it. */
+int precondition(struct worker *w, struct err *e);
+
 #endif

@@ -474,3 +474,45 @@ perc.uid=0 context" ]
 	[ "$(query "SELECT label.value || ' ' || f.reason FROM flags f JOIN settings label ON label.cell = f.cell AND label.axis = 'label.x'
 		WHERE f.flag = 'inconsistent'")" = "changed perc.cache-policy was 'WriteBack', then 'WriteThrough'" ]
 }
+
+@test "precondition: the device is written over once before the first trial, and its counters say so" {
+	device_make disk 96MiB
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: fresh
+	target: {device: disk, erase: yes}
+	precondition: yes
+	matrix: {filesystem: none, label.x: [a, b]}
+	trials: 1
+	settle: 0
+	workloads: [{command: {run: [dd, "if=\${device}", of=/dev/null, bs=1M], warm: yes}}]
+	END
+	printf 'left by somebody' | dd of="$HOME_DIR/disk.img" conv=notrunc status=none
+	before=$(awk '{ print $7 }' "/sys/block/${DEVICE#/dev/}/stat")
+	iosweep check "$PLAN" | grep -q 'written over once'
+	iosweep submit "$PLAN" --wait
+	after=$(awk '{ print $7 }' "/sys/block/${DEVICE#/dev/}/stat")
+	[ $(((after - before) * 512 / 1048576)) -eq 96 ] # once, for two cells
+	[ "$(query "SELECT count(*) FROM event WHERE kind = 'preconditioned' AND text LIKE '96MiB written to device ''disk''%'")" = 1 ]
+	[ "$(gzip -c "$HOME_DIR/disk.img" | wc -c)" -gt 100000000 ] # what was written does not compress
+	[ "$(head -c 16 "$HOME_DIR/disk.img" | strings)" != 'left by somebody' ]
+}
+
+@test "precondition: counters that do not move end the sweep before a trial, with both sizes" {
+	device_make disk 32MiB
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: uncounted
+	target: {device: disk, erase: yes}
+	precondition: yes
+	matrix: {filesystem: none}
+	workloads: [{command: {run: ["true"], warm: yes}}]
+	END
+	local stats=/sys/block/${DEVICE#/dev/}/queue/iostats
+	echo 0 >"$stats"
+	run iosweep submit "$PLAN" --wait
+	echo 1 >"$stats"
+	[ "$status" -eq 1 ]
+	[[ $output == *"precondition: device 'disk' ($DEVICE) counted 0B written of 32MiB"* ]]
+	[ "$(query "SELECT count(*) FROM trial")" = 0 ]
+}

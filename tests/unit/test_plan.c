@@ -472,6 +472,18 @@ static void at_most_a_hundred_faults_are_kept(void **state)
 	diags_done(&d);
 }
 
+static void a_device_may_be_written_over_first(void **state)
+{
+	struct plan *p = read_good(HEAD MATRIX "precondition: yes\n");
+
+	(void)state;
+	assert_true(p->precondition);
+	plan_free(p);
+	assert_faults("plan: p\ntarget: {directory: d}\nworkloads: [dd-read]\nprecondition: yes\nmatrix: {vm.dirty_ratio: 5}\n",
+	              "4:15 'precondition' writes a device over: a directory has none of its own");
+	assert_faults(HEAD MATRIX "precondition: twice\n", "5:15 'precondition' takes yes or no");
+}
+
 static void only_names_cells_of_the_matrix(void **state)
 {
 	(void)state;
@@ -595,6 +607,7 @@ int main(void)
 		cmocka_unit_test(excludes_must_name_what_is_there),
 		cmocka_unit_test(definitions_are_checked),
 		cmocka_unit_test(at_most_a_hundred_faults_are_kept),
+		cmocka_unit_test(a_device_may_be_written_over_first),
 		cmocka_unit_test(only_names_cells_of_the_matrix),
 		cmocka_unit_test(a_rehearsal_has_the_cells_and_tools_of_the_plan_and_small_sizes),
 		cmocka_unit_test(what_a_plan_says_of_its_rehearsal_is_checked),
