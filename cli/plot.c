@@ -188,7 +188,7 @@ static void columns_place(struct builder *b)
 		b->column[i] = name_slot(c->x, &c->n_x,
 		                         c->kind == CHART_BARS ? line_name(b, b->r[i]) : arena_strdup(b->a, time_format_utc(started_ms, time)));
 		if (c->kind == CHART_HISTORY)
-			c->x_seconds[b->column[i]] = (double)(started_ms / 1000);
+			c->x_seconds[b->column[i]] = floor((double)started_ms / 1000);
 	}
 }
 
