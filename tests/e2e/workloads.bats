@@ -25,6 +25,18 @@ positive() {
 	done
 }
 
+# accounted NAME EXPRESSION [CACHE]: what the workload claims to have moved, by an expression over its metrics (.KEY) and .elapsed (s),
+# is at most 5 % more than what the device moved and the cache (bytes) can have given.
+accounted() {
+	local name=$1 cache=${3:-0} elapsed moved claimed
+	elapsed=$(query "SELECT t.elapsed_ns / 1e9 FROM trial t JOIN sweep_workload s USING (workload_id) WHERE s.name = '$name' AND t.repetition = 1")
+	moved=$(query "SELECT t.read_bytes + t.written_bytes FROM trial t JOIN sweep_workload s USING (workload_id) WHERE s.name = '$name' AND t.repetition = 1")
+	claimed=$(jq --arg w "$name." --argjson elapsed "$elapsed" '.cells[0].results | with_entries(select(.key | startswith($w)) |
+		.key |= ltrimstr($w) | .value |= .value) + {elapsed: $elapsed} | '"$2" "$SHOWN")
+	jq -en --argjson c "$claimed" --argjson m "$((moved + cache))" '$c > 0 and $c <= 1.05 * $m' >/dev/null ||
+		{ echo "$name claims $claimed bytes, the device moved $moved and the cache held $cache"; return 1; }
+}
+
 @test "dd, cat and cp: writes and cold reads are no faster than what the device moved" {
 	need_root
 	need jq
@@ -47,13 +59,15 @@ positive() {
 	positive dd-write.throughput dd-write.cpu two.throughput two.slowest two.fairness 'two.stream{1}' 'two.stream{2}' \
 		dd-write-sync.throughput dd-write-sync.dd_throughput dd-read.throughput dd-read-warm.throughput \
 		cat-read.throughput copy-tree.throughput copy-tree.files
-	# What a tool says it moved, the device moved (5 %: metadata, readahead beyond the end).
-	for w in dd-write two dd-write-sync dd-read cat-read; do
-		size=67108864
-		case $w in *read) column=read_bytes ;; *) column=written_bytes ;; esac
-		moved=$(iosweep sql "SELECT t.$column FROM trial t JOIN sweep_workload s USING (workload_id) WHERE s.name = '$w'" --raw)
-		[ "$moved" -ge $((size * 95 / 100)) ] || { echo "$w: $moved of $size bytes moved"; false; }
-	done
+	# What a tool says it moved, the device moved.
+	for w in dd-write dd-write-sync dd-read; do accounted $w '.throughput * (.wall // .duration) / 1e9'; done
+	accounted two '(."stream{1}" + ."stream{2}") / 2 * .duration / 1e9'
+	accounted cat-read '.throughput * .elapsed'
+	accounted copy-tree '.throughput * .elapsed'
+	accounted dd-read-warm '.throughput * .duration / 1e9' $((32 << 20))
+	# a check that cannot fail checks nothing
+	run accounted dd-read '1.2 * .throughput * .duration / 1e9'
+	[ "$status" -eq 1 ]
 }
 
 @test "fio: options, a job file, processes that are not grouped" {
@@ -89,6 +103,8 @@ positive() {
 	positive random.read_iops random.write_iops random.read_bandwidth random.read_clat_mean random.read_clat_p99 \
 		'jobs.write_bandwidth{write}' 'jobs.read_iops{read}' three.write_iops
 	[ "$(jq -n --argjson all "$(result three.write_total)" '$all == 3 * 4 * 1048576')" = true ]
+	accounted random '.read_total + .write_total'
+	accounted random '(.read_bandwidth + .write_bandwidth) * .elapsed' $((1 << 20)) # the run is part of what elapsed
 }
 
 @test "bonnie++, ioping, dbench and sysbench" {
@@ -103,12 +119,19 @@ positive() {
 	settle: 0
 	workloads:
 	  - bonnie: {size: 128MiB, ram: 64MiB, files: 1, fast: yes}
-	  - ioping: {count: 20, working-set: 16MiB}
+	  - ioping: {count: 20, working-set: 16MiB, direct: yes}
 	  - dbench: {time: 3s, clients: 2}
 	  - sysbench-fileio: {size: 32MiB, files: 4, time: 1s}
+	  - sysbench-fileio: {as: direct, size: 32MiB, files: 4, time: 1s, mode: rndrd, flags: direct}
 	END
 	positive bonnie.latency_block_out bonnie.latency_seeks ioping.iops ioping.latency ioping.latency_max \
-		dbench.throughput dbench.max_latency 'dbench.operation{Flush}' sysbench-fileio.throughput sysbench-fileio.latency
+		dbench.throughput dbench.max_latency 'dbench.operation{Flush}' sysbench-fileio.throughput sysbench-fileio.latency \
+		direct.reads
+	accounted bonnie "2 * $((128 << 20))"         # written, and written again
+	accounted ioping "20 * 4096"
+	accounted ioping '.throughput * 20 / .iops'
+	accounted direct '.throughput * 1'
+	accounted dbench '1' # its rate is the cache's; it writes all the same
 }
 
 @test "PostgreSQL: a server on the file system under test, run by the submitter, gone afterwards" {
@@ -129,6 +152,7 @@ positive() {
 	END
 	positive pgbench.tps pgbench.latency pgbench-select.tps
 	[ "$(result pgbench.transactions)" = 200 ]
+	accounted pgbench '.tps * .elapsed * 100' # a commit is on the disk; 100 bytes of log are the least
 	run pgrep -f "cluster_name=$cluster"
 	[ "$status" -ne 0 ]
 }
@@ -292,6 +316,7 @@ positive() {
 	workloads: [hdparm]
 	END
 	positive hdparm.throughput
+	accounted hdparm "90 * 1048576" # it reads for three seconds or to the end
 }
 
 @test "a rehearsal: the plan's cells and tools on an image, in small, compared with nothing" {
