@@ -82,10 +82,10 @@ reader() { setpriv --reuid 65534 --regid 65534 --clear-groups "$B/iosweep" "$@";
 	[ "$status" -ne 0 ]
 	local worker
 	worker=$(pgrep -P "$DAEMON" -f -- --worker)
-	kill -KILL "$DAEMON"
+	kill -KILL "$DAEMON" "$worker" # left alone, it would record a trial more, and take the log into the store
 	wait "$DAEMON" || true
 	DAEMON=
-	wait_for 20 sh -c "! kill -0 $worker" # it ends by itself, and may record a trial until then
+	wait_for 20 sh -c "! kill -0 $worker"
 	[ -s "$IOSWEEP_DB-wal" ] # what was committed last is in the log alone
 	before=$(query "SELECT count(*) FROM trial WHERE state = 'ok'")
 	[ "$(reader sql --raw "SELECT count(*) FROM trials WHERE state = 'ok'")" = "$before" ]
