@@ -270,7 +270,7 @@ static int metrics_test(struct store *s, struct comparison *c, struct err *e)
 
 static int cells_differences(struct store *s, struct comparison *c, struct err *e)
 {
-	int64_t *ids[2];
+	struct side_cell *cells[2];
 	size_t n[2] = { 0, 0 };
 	int rc;
 
@@ -281,14 +281,14 @@ static int cells_differences(struct store *s, struct comparison *c, struct err *
 		for (size_t i = 0; i < c->n_metrics; i++)
 			for (size_t k = 0; k < c->metrics[i].n; k++)
 				is_matched[(side == 0 ? c->metrics[i].at[k].a : c->metrics[i].at[k].b)->cell] = true;
-		ids[side] = xcalloc(d->n_cells + 1, sizeof(int64_t));
+		cells[side] = xcalloc(d->n_cells + 1, sizeof(*cells[side]));
 		for (size_t i = 0; i < d->n_cells; i++)
 			if (is_matched[i])
-				ids[side][n[side]++] = d->cells[i].id;
+				cells[side][n[side]++] = (struct side_cell){ d->cells[i].id, d->cells[i].environment_id };
 	}
-	rc = store_differences(s, ids[0], n[0], ids[1], n[1], c->arena, &c->differences, &c->n_differences, e);
-	free(ids[0]);
-	free(ids[1]);
+	rc = store_differences(s, cells[0], n[0], cells[1], n[1], c->arena, &c->differences, &c->n_differences, e);
+	free(cells[0]);
+	free(cells[1]);
 	return rc;
 }
 
@@ -319,6 +319,14 @@ static void default_compare(struct comparison *c, const struct matched *m, const
 		c->differences[c->n_differences++] = (struct difference){ key, a, b, fact_rank(key) };
 }
 
+static bool axis_has_default(const struct dataset_axis *x)
+{
+	for (size_t i = 0; i < x->n_values; i++)
+		if (text_starts(x->values[i], KERNEL_DEFAULT))
+			return true;
+	return false;
+}
+
 /* What was left at the kernel's default and is another value on the other side: equal configs that are not the same. */
 static void defaults_differences(struct comparison *c)
 {
@@ -329,9 +337,9 @@ static void defaults_differences(struct comparison *c)
 	if (c->n_differences > 0)
 		memcpy(all, c->differences, c->n_differences * sizeof(*all));
 	c->differences = all;
-	for (size_t i = 0; i < c->n_metrics; i++)
-		for (size_t k = 0; k < c->metrics[i].n; k++)
-			for (size_t x = 0; x < d->n_axes; x++)
+	for (size_t x = 0; x < d->n_axes; x++)
+		for (size_t i = 0; i < c->n_metrics && axis_has_default(&d->axes[x]); i++)
+			for (size_t k = 0; k < c->metrics[i].n; k++)
 				default_compare(c, &c->metrics[i].at[k], d->axes[x].name, room);
 }
 

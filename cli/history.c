@@ -43,7 +43,8 @@ static void defaults_changed(const struct dataset *d, size_t before, size_t now,
 static int changes_find(struct store *s, const struct dataset *d, const struct visit *before, struct visit *now, struct arena *a,
                         struct err *e)
 {
-	int64_t x = visit_cell(d, before)->id, y = visit_cell(d, now)->id;
+	struct side_cell x = { visit_cell(d, before)->id, visit_cell(d, before)->environment_id },
+	                 y = { visit_cell(d, now)->id, visit_cell(d, now)->environment_id };
 	AUTO_TEXT struct text t = { 0 };
 	struct difference *differences;
 	size_t n;

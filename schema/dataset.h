@@ -44,6 +44,7 @@ struct dataset_cell {
 	size_t sweep;             /* index */
 	const char *state, *reason;
 	size_t n_results;
+	int64_t environment_id;   /* of all its good trials; 0: none, or several */
 };
 struct dataset_result {
 	size_t cell, series;      /* indices */

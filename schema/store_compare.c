@@ -71,25 +71,32 @@ struct side_facts {
 	size_t n_environments, cap_environments;
 };
 
-static int environments_collect(struct store *s, const int64_t *cells, size_t n, struct side_facts *f, struct err *e)
+static void environment_add(struct side_facts *f, int64_t id)
+{
+	size_t k = 0;
+
+	while (k < f->n_environments && f->environments[k] != id)
+		k++;
+	if (k < f->n_environments || id == 0)
+		return;
+	ARRAY_GROW(f->environments, f->n_environments, f->cap_environments);
+	f->environments[f->n_environments++] = id;
+}
+
+static int environments_collect(struct store *s, const struct side_cell *cells, size_t n, struct side_facts *f, struct err *e)
 {
 	for (size_t i = 0; i < n; i++) {
 		AUTO_STATEMENT struct statement *st = NULL;
 		int rc;
 
-		if (statement_open(s, &st, e, "SELECT environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i", cells[i]) < 0)
-			return -1;
-		while ((rc = statement_next(st, e)) > 0) {
-			int64_t id = column_int(st, 0);
-			size_t k = 0;
-
-			while (k < f->n_environments && f->environments[k] != id)
-				k++;
-			if (k < f->n_environments || id == 0)
-				continue;
-			ARRAY_GROW(f->environments, f->n_environments, f->cap_environments);
-			f->environments[f->n_environments++] = id;
+		if (cells[i].environment_id != 0) {
+			environment_add(f, cells[i].environment_id);
+			continue;
 		}
+		if (statement_open(s, &st, e, "SELECT environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i", cells[i].id) < 0)
+			return -1;
+		while ((rc = statement_next(st, e)) > 0)
+			environment_add(f, column_int(st, 0));
 		if (rc < 0)
 			return -1;
 	}
@@ -113,7 +120,7 @@ static void fact_add(struct side_facts *f, const char *key, const char *value, s
 	}
 }
 
-static int facts_collect(struct store *s, const int64_t *cells, size_t n, struct side_facts *f, struct arena *a, struct err *e)
+static int facts_collect(struct store *s, const struct side_cell *cells, size_t n, struct side_facts *f, struct arena *a, struct err *e)
 {
 	if (environments_collect(s, cells, n, f, e) < 0)
 		return -1;
@@ -170,7 +177,7 @@ static int difference_compare(const void *a, const void *b)
 	return x->rank != y->rank ? x->rank - y->rank : strcmp(x->key, y->key);
 }
 
-int store_differences(struct store *s, const int64_t *a_cells, size_t n_a, const int64_t *b_cells, size_t n_b, struct arena *a,
+int store_differences(struct store *s, const struct side_cell *a_cells, size_t n_a, const struct side_cell *b_cells, size_t n_b, struct arena *a,
                       struct difference **ret, size_t *ret_n, struct err *e)
 {
 	struct side_facts x = { 0 }, y = { 0 };

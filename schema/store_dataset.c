@@ -25,6 +25,8 @@ struct loader {
 	struct keys seen_cells, seen_results;
 	struct { int64_t environment_id, workload_id; const char *tools; } *tools; /* owned */
 	size_t n_tools, cap_tools;
+	struct { int64_t id, workload_id, environment_id; } *trials; /* owned: of the cell at hand */
+	size_t n_trials, cap_trials;
 	struct { int64_t workload_id; size_t sweep; const char *name; } *names;   /* owned: workloads as the sweeps call them */
 	size_t n_names, cap_names;
 };
@@ -277,11 +279,44 @@ static const char *workload_name(const struct loader *l, size_t sweep, int64_t w
 	return "?";
 }
 
+/* The good trials of a cell; *ret: the environment of all of them, 0 if there are several. */
+static int trials_read(struct loader *l, int64_t cell_id, int64_t *ret, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
+
+	if (statement_open(l->s, &st, e, "SELECT id, workload_id, environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i",
+	                   cell_id) < 0)
+		return -1;
+	l->n_trials = 0;
+	while ((rc = statement_next(st, e)) > 0) {
+		ARRAY_GROW(l->trials, l->n_trials, l->cap_trials);
+		l->trials[l->n_trials].id = column_int(st, 0);
+		l->trials[l->n_trials].workload_id = column_int(st, 1);
+		l->trials[l->n_trials].environment_id = column_int(st, 2);
+		*ret = l->n_trials == 0 || *ret == column_int(st, 2) ? column_int(st, 2) : 0;
+		l->n_trials++;
+	}
+	return rc;
+}
+
+/* The environment that a result stands for: that of its middle trial, else of any of the workload's. */
+static int64_t environment_of(const struct loader *l, int64_t trial_id, int64_t workload_id)
+{
+	int64_t any = 0;
+
+	for (size_t i = 0; i < l->n_trials; i++) {
+		if (l->trials[i].id == trial_id)
+			return l->trials[i].environment_id;
+		if (any == 0 && l->trials[i].workload_id == workload_id)
+			any = l->trials[i].environment_id;
+	}
+	return any;
+}
+
 #define RESULT_SQL \
 	"SELECT r.metric_id, r.value, r.min, r.max, r.n, r.left_out, r.trial_id, r.flags, m.workload_id, m.name, m.label, m.unit, " \
-	"m.better, coalesce((SELECT environment_id FROM trial t WHERE t.id = r.trial_id), (SELECT environment_id FROM trial t " \
-	"WHERE t.cell_id = r.cell_id AND t.workload_id = m.workload_id AND t.state = 'ok' LIMIT 1), 0) " \
-	"FROM result r JOIN metric m ON m.id = r.metric_id WHERE r.cell_id = ? AND "
+	"m.better FROM result r JOIN metric m ON m.id = r.metric_id WHERE r.cell_id = ? AND "
 
 static void series_add(struct loader *l, struct statement *st, size_t sweep, const char *tools, enum keep keep)
 {
@@ -304,7 +339,7 @@ static int series_find(struct loader *l, struct statement *st, size_t sweep, siz
 	enum keep keep = d->sweeps[sweep].keep;
 	const char *tools;
 
-	if (tools_find(l, column_int(st, 13), column_int(st, 8), &tools, e) < 0)
+	if (tools_find(l, environment_of(l, column_int(st, 6), column_int(st, 8)), column_int(st, 8), &tools, e) < 0)
 		return -1;
 	for (size_t i = 0; i < d->n_series; i++) {
 		struct dataset_series *v = &d->series[i];
@@ -389,7 +424,8 @@ static int results_read(struct loader *l, const struct selection *q, struct err 
 
 		if (!cell_has_results(&l->d->cells[i]))
 			continue;
-		if (statement_open(l->s, &st, e, sql, "i", l->d->cells[i].id) < 0)
+		if (trials_read(l, l->d->cells[i].id, &l->d->cells[i].environment_id, e) < 0 ||
+		    statement_open(l->s, &st, e, sql, "i", l->d->cells[i].id) < 0)
 			return -1;
 		while ((rc = statement_next(st, e)) > 0)
 			if (result_add(l, st, i, e) < 0)
@@ -506,6 +542,7 @@ int store_dataset(struct store *s, const struct filter *f, const struct dataset_
 	free(l.seen_cells.at);
 	free(l.seen_results.at);
 	free(l.tools);
+	free(l.trials);
 	free(l.names);
 	if (rc < 0)
 		dataset_free(d);

@@ -103,7 +103,11 @@ struct difference {
 	int rank;             /* 0 tools, 1 kernel, 2 filesystem tools, 3 device, 4 firmware, 5 memory, 6 write cache, 7 defaults, 8 the rest */
 };
 int fact_rank(const char *key);
-int store_differences(struct store *s, const int64_t *a_cells, size_t n_a, const int64_t *b_cells, size_t n_b, struct arena *a,
+/* A cell of a side; environment_id as in the dataset: 0 is looked up. */
+struct side_cell {
+	int64_t id, environment_id;
+};
+int store_differences(struct store *s, const struct side_cell *a_cells, size_t n_a, const struct side_cell *b_cells, size_t n_b, struct arena *a,
                       struct difference **ret, size_t *ret_n, struct err *e);
 
 /* ---- one result after the other (store_query.c) ---- */
