@@ -2,6 +2,7 @@
  *
  * iosweep export: sweeps in one portable file, for `iosweep import` elsewhere.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,17 +68,32 @@ static int file_write(struct store *s, const struct merge_options *m, const char
 	return 0;
 }
 
-static int lines_write(struct store *s, const struct merge_options *m, const char *path, struct err *e)
+/* The file appears under its name when it is whole. */
+static int lines_file_write(struct store *s, const struct merge_options *m, const char *path, struct err *e)
 {
-	FILE *out = path == NULL || strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+	AUTO_FREE char *part = xasprintf("%s.part", path);
+	FILE *out = fopen(part, "we");
 	int rc;
 
 	if (out == NULL)
-		return err_set(e, ERR_SYSTEM, "create '%s'", path);
+		return err_sys(e, errno, "create '%s'", part);
 	rc = store_export_lines(s, m, out, e);
-	if (out != stdout && fclose(out) != 0 && rc == 0)
-		rc = err_set(e, ERR_SYSTEM, "write '%s'", path);
+	if (rc == 0 && (fflush(out) != 0 || fsync(fileno(out)) < 0))
+		rc = err_sys(e, errno, "write '%s'", part);
+	if (fclose(out) != 0 && rc == 0)
+		rc = err_sys(e, errno, "write '%s'", part);
+	if (rc == 0 && rename(part, path) < 0)
+		rc = err_sys(e, errno, "write '%s'", path);
+	if (rc < 0)
+		unlink(part);
 	return rc;
+}
+
+static int lines_write(struct store *s, const struct merge_options *m, const char *path, struct err *e)
+{
+	if (path == NULL || strcmp(path, "-") == 0)
+		return store_export_lines(s, m, stdout, e);
+	return lines_file_write(s, m, path, e);
 }
 
 static int export_run(const struct options *o, struct err *e)

@@ -195,6 +195,14 @@ ask() {
 	[ "$(IOSWEEP_DB=$x/2.db iosweep query --csv --columns metric | grep -c bonnie)" -eq 0 ]
 	[ "$(IOSWEEP_DB=$x/2.db iosweep query --csv --columns metric | grep -c dd-read)" -gt 10 ]
 	line=$(grep -n '"type":"sweep"' "$x/a.jsonl" | head -1 | cut -d : -f 1)
+	# a file that cannot be written whole leaves nothing behind
+	iosweep export plan=md1120 --lines -o "$x/file.jsonl"
+	diff <(iosweep export plan=md1120 --lines) "$x/file.jsonl"
+	ln -s /dev/full "$x/full.part"
+	run iosweep export plan=md1120 --lines -o "$x/full"
+	[[ $status -ne 0 && $output == *"No space left on device"* && ! -e $x/full ]]
+	run bash -c "iosweep export plan=md1120 --lines >/dev/full"
+	[ "$status" -ne 0 ]
 	sed "${line}s/\"priority\":0/\"priority\":\"high\"/" "$x/a.jsonl" >"$x/bad.jsonl"
 	IOSWEEP_DB=$x/3.db run iosweep import "$x/bad.jsonl"
 	[[ $status -eq 2 && $output == *'/bad.jsonl:'$line:*": 'priority' is not a whole number"*'nothing was imported'* ]]

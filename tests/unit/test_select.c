@@ -51,6 +51,36 @@ static void a_rehearsal_is_left_out_unless_the_sweep_is_named(void **state)
 	assert_int_equal(count(f, "sweep=last"), 1);
 }
 
+static void a_cell_of_two_environments_differs_by_both(void **state)
+{
+	struct fixture *f = *state;
+	const struct environment_fact old[] = { { "kernel.release", "6.12", FACT_IDENTITY } }, new[] = { { "kernel.release", "6.18", FACT_IDENTITY } };
+	const struct dataset_options o = { 0 };
+	struct filter all = { 0 };
+	struct difference *differences;
+	struct side_cell a, b;
+	struct dataset *d;
+	int64_t id;
+	size_t n;
+
+	default_sweep(f, 1, "db1", "131072", 1e8);
+	default_sweep(f, 2, "db2", "131072", 2e8);
+	OK(store_environment(f->s, old, 1, &id, &f->e));
+	OK(store_environment(f->s, new, 1, &id, &f->e));
+	fixture_sql(f, "UPDATE trial SET environment_id = 1 + (cell_id = 2 AND repetition = 3)");
+	OK(store_dataset(f->s, &all, &o, &d, &f->e));
+	assert_int_equal(d->n_cells, 2);
+	assert_int_equal(d->cells[0].environment_id, 1);
+	assert_int_equal(d->cells[1].environment_id, 0);
+	a = (struct side_cell){ d->cells[0].id, d->cells[0].environment_id };
+	b = (struct side_cell){ d->cells[1].id, d->cells[1].environment_id };
+	OK(store_differences(f->s, &a, 1, &b, 1, f->a, &differences, &n, &f->e));
+	assert_int_equal(n, 1);
+	assert_string_equal(differences[0].a, "6.12");
+	assert_string_equal(differences[0].b, "6.12 | 6.18");
+	dataset_free(d);
+}
+
 static void an_axis_of_one_cell_among_thousands_has_its_column(void **state)
 {
 	struct fixture *f = *state;
@@ -220,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_rehearsal_is_left_out_unless_the_sweep_is_named, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_cell_of_two_environments_differs_by_both, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_axis_of_one_cell_among_thousands_has_its_column, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_default_is_found_by_what_it_was, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_cell_without_its_config_is_damage, fixture_setup, fixture_teardown),
