@@ -59,15 +59,14 @@ wait_for 120 is_over
 check 'dm-error to the end: the device is used again' state_is done
 
 # ---- a suspended table: all that waits for it is in state D ----
-submit 'timeout: 5s'
+submit 'timeout: 15s'
 wait_for 60 trial_runs
 dmsetup suspend --nolockfs --noflush flaky
 wait_for 120 hangs
 check 'dm suspended: the sweep is paused, and the reason names what hangs' hangs
 check 'dm suspended: the daemon answers' iosweep list
 dmsetup resume flaky
-wait_for 120 is_over
-wait_for 60 state_is failed
+wait_for 180 state_is failed
 check 'dm suspended: it goes on by itself, and the cell after it is measured' some_are_good 2
 check 'dm suspended: the settings are as before' equal "$(settings)" "$before"
 
