@@ -31,6 +31,8 @@ int record_commit(struct worker *w, struct err *e)
 	if (w->has_batch)
 		rc = store_commit(w->store, e);
 	w->has_batch = false;
+	if (rc < 0)
+		text_clear(&w->held_hints); /* what they tell of has not come true */
 	hints_send(w);
 	return rc;
 }
