@@ -119,6 +119,39 @@ static void refusal_tell(struct comeback *c, int64_t sweep_id, const char *why)
 	log_info("%s", text);
 }
 
+/* Unless that has happened too often in a row without a good trial in between. */
+static int sweep_queue_again(struct daemon *d, struct queue_entry *entry, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct sweep sweep;
+	char reason[400];
+
+	if (store_sweep_get(d->store, entry->sweep_id, a, &sweep, e) < 0)
+		return -1;
+	if (!sweep_awaits_device(&sweep))
+		return 0;
+	if (!queue_crashed(entry, sweep.trials_ok)) {
+		snprintf(reason, sizeof(reason), "%d times in a row: %.300s", entry->crashes, sweep.reason);
+		supervisor_say(d->supervisor, LOG_LEVEL_ERROR, sweep.id, "paused", reason);
+		return supervisor_settle(d->supervisor, sweep.id, SWEEP_PAUSED, reason, e);
+	}
+	if (supervisor_settle(d->supervisor, sweep.id, SWEEP_QUEUED, "", e) < 0)
+		return -1;
+	supervisor_say(d->supervisor, LOG_LEVEL_NOTICE, sweep.id, "returned", "the device is back, and the sweep goes on");
+	return 0;
+}
+
+static void device_is_back(struct daemon *d, struct queue_entry *entry)
+{
+	struct err e;
+
+	if (supervisor_undoes(d->supervisor, entry->sweep_id))
+		return; /* first that; it is looked for again */
+	if (sweep_queue_again(d, entry, &e) < 0)
+		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: queue it again; trying again", (long long)entry->sweep_id);
+	supervisor_go(d->supervisor);
+}
+
 static void looked(struct daemon *d, struct json_object *answer, const struct err *failed, void *data)
 {
 	struct comeback *c = data;
@@ -131,7 +164,7 @@ static void looked(struct daemon *d, struct json_object *answer, const struct er
 	if (entry == NULL || !entry->awaits_device)
 		;
 	else if (failed == NULL && message_reply_check(answer, NULL, &e) == 0)
-		supervisor_device_is_back(d->supervisor, entry->sweep_id);
+		device_is_back(d, entry);
 	else
 		refusal_tell(c, entry->sweep_id, e.text);
 	look_next(c);

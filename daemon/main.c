@@ -244,13 +244,13 @@ static int worker_role(const struct options *o)
 	log_init("iosweepd", o->is_verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 	status = config_load(o->config_file, &c, &e);
 	if (status == 0)
-		status = state_lock_worker(c, &lock_fd, &e);
+		status = state_lock_worker(c, o->sweep_id, &lock_fd, &e);
 	config_free(c);
 	if (status < 0) {
 		log_err(LOG_LEVEL_ERROR, &e, "worker of sweep %lld", (long long)o->sweep_id);
 		return e.kind == ERR_CANCELLED ? WORKER_PAUSED : 2;
 	}
-	return worker_main(o->config_file, o->sweep_id, o->undo_only);
+	return worker_main(o->config_file, o->sweep_id, o->undo_only, lock_fd);
 }
 
 static int usage_error(const char *what, const char *value)

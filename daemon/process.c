@@ -56,6 +56,13 @@ static void process_close(struct process *p)
 	uv_close((uv_handle_t *)&p->patience, process_closed);
 }
 
+void process_hand_on(struct process *p, process_line_cb on_line, process_exit_cb on_exit, void *data)
+{
+	p->on_line = on_line;
+	p->on_exit = on_exit;
+	p->data = data;
+}
+
 void process_let_go(struct process *p)
 {
 	process_close(p);

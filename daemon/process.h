@@ -22,6 +22,9 @@ int process_start(struct daemon *d, int64_t sweep_id, bool is_undo, process_line
                   struct process **ret, struct err *e);
 pid_t process_pid(const struct process *p);
 
+/* From now on somebody else is told. */
+void process_hand_on(struct process *p, process_line_cb on_line, process_exit_cb on_exit, void *data);
+
 /* At the end of the daemon: it is not waited for; no callback comes any more, and it is freed. */
 void process_let_go(struct process *p);
 

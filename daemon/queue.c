@@ -112,6 +112,32 @@ void queue_release(struct queue_entry *entry)
 	entry->awaits_device = false;
 }
 
+void queue_follow(struct queue *q, int64_t sweep_id, enum sweep_state state, const char *reason)
+{
+	struct queue_entry *entry = queue_find(q, sweep_id);
+
+	if (entry == NULL)
+		return;
+	switch (state) {
+	case SWEEP_QUEUED:
+		queue_release(entry);
+		break;
+	case SWEEP_RUNNING:
+		entry->state = QUEUE_RUNNING;
+		break;
+	case SWEEP_PAUSED:
+		queue_hold(entry, reason_awaits_device(reason));
+		break;
+	case SWEEP_DONE:
+	case SWEEP_FAILED:
+	case SWEEP_CANCELLED:
+	case SWEEP_IMPORTED:
+	case N_SWEEP_STATES:
+		queue_remove(q, sweep_id);
+		break;
+	}
+}
+
 struct queue_entry *queue_next_awaiting(const struct queue *q, int64_t after)
 {
 	struct queue_entry *best = NULL;

@@ -18,6 +18,7 @@
 #include "schema/base/err.h"
 #include "schema/base/text.h"
 #include "schema/model.h"
+#include "schema/store.h"
 
 #define QUEUE_MAX 10000
 #define QUEUE_CRASHES_MAX 3 /* restarts in a row of one sweep without a good trial in between */
@@ -60,6 +61,8 @@ struct queue_entry *queue_running(const struct queue *q); /* or NULL */
 /* Holds a sweep, or lets it wait for its turn again. */
 void queue_hold(struct queue_entry *entry, bool awaits_device);
 void queue_release(struct queue_entry *entry);
+/* As the store has it now; one that has ended is removed.  An unknown sweep is none of the queue's. */
+void queue_follow(struct queue *q, int64_t sweep_id, enum sweep_state state, const char *reason);
 /* Of the sweeps that await their devices the one with the lowest id above `after`; NULL if there is none. */
 struct queue_entry *queue_next_awaiting(const struct queue *q, int64_t after);
 

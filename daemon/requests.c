@@ -142,7 +142,8 @@ static int sweep_want(struct daemon *d, struct client *c, const struct sweep *sw
 /* Also one that is 'paused' since its device hangs: its worker is there, and obeys when the device answers. */
 static bool is_at_work(struct daemon *d, const struct sweep *sweep)
 {
-	return sweep->state == SWEEP_RUNNING || (sweep->state == SWEEP_PAUSED && supervisor_hangs(d->supervisor, sweep->id) != NULL);
+	return sweep->state == SWEEP_RUNNING || (sweep->state == SWEEP_PAUSED && supervisor_sweep(d->supervisor) == sweep->id &&
+	                                         supervisor_hangs(d->supervisor, sweep->id) != NULL);
 }
 
 static int cancel(struct daemon *d, struct client *c, struct json_object *request, struct err *e)
@@ -195,7 +196,9 @@ static int resume_paused(struct daemon *d, struct client *c, const struct sweep 
 
 static int device_hangs(struct daemon *d, int64_t sweep_id, struct err *e)
 {
-	err_set_(e, ERR_BUSY, "sweep %" PRId64 ": %s", sweep_id, supervisor_hangs(d->supervisor, sweep_id));
+	const char *why = supervisor_hangs(d->supervisor, sweep_id);
+
+	err_set_(e, ERR_BUSY, "%s", why != NULL ? why : supervisor_hangs(d->supervisor, 0));
 	return err_hint(e, "when the device answers, all goes on (or is undone, if that was asked for) by itself");
 }
 
@@ -208,7 +211,7 @@ static int resume(struct daemon *d, struct client *c, struct json_object *reques
 		return -1;
 	if (is_at_work(d, &sweep) && sweep.wanted == WANT_PAUSE)
 		return sweep_want(d, c, &sweep, WANT_NOTHING, e);
-	if (is_at_work(d, &sweep) && sweep.wanted == WANT_NOTHING && sweep.state == SWEEP_PAUSED)
+	if (sweep.state == SWEEP_PAUSED && sweep.wanted == WANT_NOTHING && supervisor_hangs(d->supervisor, sweep.id) != NULL)
 		return device_hangs(d, sweep.id, e);
 	if (sweep.state == SWEEP_PAUSED && !is_at_work(d, &sweep))
 		return resume_paused(d, c, &sweep, e);
@@ -303,7 +306,7 @@ static int stop(struct daemon *d, struct client *c, struct json_object *request,
 
 	(void)request;
 	if ((sweep_id != 0 && stop_running(d, c, sweep_id, paused, e) < 0) || stop_waiting(d, c, paused, e) < 0 ||
-	    (supervisor_hangs(d->supervisor, sweep_id) != NULL && device_hangs(d, sweep_id, e) < 0)) {
+	    (supervisor_hangs(d->supervisor, 0) != NULL && device_hangs(d, sweep_id, e) < 0)) {
 		json_object_put(paused);
 		return -1;
 	}

@@ -93,8 +93,9 @@ static void signal_ignore(int signal)
 	(void)signal; /* it ends the flock(2) */
 }
 
-int state_lock_worker(const struct config *c, int *ret, struct err *e)
+int state_lock_worker(const struct config *c, int64_t sweep_id, int *ret, struct err *e)
 {
+	struct flock own = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = sweep_id, .l_len = 1 };
 	const struct sigaction interrupting = { .sa_handler = signal_ignore };
 	struct sigaction before;
 	AUTO_CLOSE int fd = -1;
@@ -103,7 +104,9 @@ int state_lock_worker(const struct config *c, int *ret, struct err *e)
 	if (lock_open(c, "worker.lock", &fd, e) < 0)
 		return -1;
 	sigaction(SIGTERM, &interrupting, &before);
-	status = flock(fd, LOCK_EX);
+	status = fcntl(fd, F_OFD_SETLKW, &own);
+	if (status == 0)
+		status = flock(fd, LOCK_EX);
 	errnum = errno;
 	sigaction(SIGTERM, &before, NULL);
 	if (status < 0 && errnum == EINTR)

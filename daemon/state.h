@@ -18,8 +18,10 @@ int state_prepare(const struct config *c, gid_t gid, struct err *e);
  * ret: the descriptor.  ERR_BUSY names the pid of the other one. */
 int state_lock(const struct config *c, int *ret, struct err *e);
 
-/* One worker per state directory, whatever became of the daemon that started it: waits until the one before has undone its
- * changes and ended.  ret: the descriptor.  ERR_CANCELLED on SIGTERM. */
-int state_lock_worker(const struct config *c, int *ret, struct err *e);
+/* One worker per sweep, and one at a time per state directory, whatever became of the daemon that started it: waits until
+ * those before have undone their changes and ended.  The latter is a flock(2), which a worker that waits for its device
+ * gives up; the former is a lock on one byte (F_OFD_SETLKW, fcntl(2)), which it keeps.  ret: the descriptor of both.
+ * ERR_CANCELLED on SIGTERM. */
+int state_lock_worker(const struct config *c, int64_t sweep_id, int *ret, struct err *e);
 
 #endif

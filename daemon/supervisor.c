@@ -13,6 +13,7 @@
 #include "daemon/comeback.h"
 #include "daemon/daemon.h"
 #include "daemon/notify.h"
+#include "daemon/parked.h"
 #include "daemon/process.h"
 #include "daemon/server.h"
 #include "daemon/worker/worker.h"
@@ -59,12 +60,14 @@ int64_t supervisor_sweep(const struct supervisor *s)
 
 const char *supervisor_hangs(const struct supervisor *s, int64_t sweep_id)
 {
-	return s->sweep_id == sweep_id && s->hangs[0] != '\0' ? s->hangs : NULL;
+	if (s->hangs[0] != '\0' && (sweep_id == 0 || s->sweep_id == sweep_id))
+		return s->hangs;
+	return parked_why(sweep_id);
 }
 
 /* ---- what is told to others ---- */
 
-static void say(struct supervisor *s, enum log_level level, int64_t sweep_id, const char *kind, const char *text)
+void supervisor_say(struct supervisor *s, enum log_level level, int64_t sweep_id, const char *kind, const char *text)
 {
 	struct err e;
 
@@ -102,40 +105,14 @@ void supervisor_when_quiet(struct supervisor *s, supervisor_cb cb, void *data)
 
 /* ---- the queue follows the store ---- */
 
-static void queue_follow(struct supervisor *s, int64_t sweep_id, enum sweep_state state, const char *reason)
-{
-	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep_id);
-
-	if (entry == NULL)
-		return;
-	switch (state) {
-	case SWEEP_QUEUED:
-		queue_release(entry);
-		break;
-	case SWEEP_RUNNING:
-		entry->state = QUEUE_RUNNING;
-		break;
-	case SWEEP_PAUSED:
-		queue_hold(entry, reason_awaits_device(reason));
-		break;
-	case SWEEP_DONE:
-	case SWEEP_FAILED:
-	case SWEEP_CANCELLED:
-	case SWEEP_IMPORTED:
-	case N_SWEEP_STATES:
-		queue_remove(&s->daemon->queue, sweep_id);
-		break;
-	}
-}
-
-static int settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state, const char *reason, struct err *e)
+int supervisor_settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state, const char *reason, struct err *e)
 {
 	struct store *store = s->daemon->store;
 
 	if (store_sweep_set_wanted(store, sweep_id, WANT_NOTHING, e) < 0 ||
 	    store_sweep_set_state(store, sweep_id, state, reason, e) < 0)
 		return -1;
-	queue_follow(s, sweep_id, state, reason);
+	queue_follow(&s->daemon->queue, sweep_id, state, reason);
 	return 0;
 }
 
@@ -146,14 +123,14 @@ static int settle_wanted(struct supervisor *s, const struct sweep *sweep, struct
 
 	switch (sweep->wanted) {
 	case WANT_CANCEL:
-		return settle(s, sweep->id, SWEEP_CANCELLED, reason, e);
+		return supervisor_settle(s, sweep->id, SWEEP_CANCELLED, reason, e);
 	case WANT_PAUSE:
 	case WANT_STOP:
-		return settle(s, sweep->id, SWEEP_PAUSED, reason, e);
+		return supervisor_settle(s, sweep->id, SWEEP_PAUSED, reason, e);
 	case WANT_NOTHING:
 		break;
 	}
-	return settle(s, sweep->id, SWEEP_QUEUED, "", e);
+	return supervisor_settle(s, sweep->id, SWEEP_QUEUED, "", e);
 }
 
 static void target_put_aside(struct supervisor *s, const struct sweep *sweep)
@@ -164,17 +141,17 @@ static void target_put_aside(struct supervisor *s, const struct sweep *sweep)
 	if (sweep->target_kind != TARGET_IMAGE)
 		queue_put_aside(&s->daemon->queue, target.s);
 	text_printf(&text, "%s is put aside: not everything could be put back", target.s);
-	say(s, LOG_LEVEL_ERROR, sweep->id, "aside", text.s);
+	supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "aside", text.s);
 }
 
 static int settle_aside(struct supervisor *s, const struct sweep *sweep, struct err *e)
 {
 	target_put_aside(s, sweep);
 	if (sweep->state == SWEEP_RUNNING || sweep->state == SWEEP_QUEUED)
-		return settle(s, sweep->id, SWEEP_PAUSED, "the machine could not be put back; see 'iosweep restore'", e);
+		return supervisor_settle(s, sweep->id, SWEEP_PAUSED, "the machine could not be put back; see 'iosweep restore'", e);
 	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(s->daemon->store, sweep->id, WANT_NOTHING, e) < 0)
 		return -1;
-	queue_follow(s, sweep->id, sweep->state, sweep->reason);
+	queue_follow(&s->daemon->queue, sweep->id, sweep->state, sweep->reason);
 	return 0;
 }
 
@@ -211,10 +188,10 @@ static int settle_recorded(struct supervisor *s, const struct sweep *sweep, stru
 	if (sweep->state == SWEEP_QUEUED && sweep->wanted != WANT_NOTHING)
 		return settle_wanted(s, sweep, e); /* it was ended in the middle of a trial, and did not ask by whom */
 	if (is_wish && s->by[0] != '\0')
-		return settle(s, sweep->id, sweep->state, s->by, e);
+		return supervisor_settle(s, sweep->id, sweep->state, s->by, e);
 	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(s->daemon->store, sweep->id, WANT_NOTHING, e) < 0)
 		return -1;
-	queue_follow(s, sweep->id, sweep->state, sweep->reason);
+	queue_follow(&s->daemon->queue, sweep->id, sweep->state, sweep->reason);
 	return 0;
 }
 
@@ -224,12 +201,12 @@ static int settle_unrecorded(struct supervisor *s, const struct sweep *sweep, in
 	const char *reason = s->last_words[0] != '\0' ? s->last_words : "the worker could not record why; see the daemon's log";
 
 	if (exit_status == WORKER_DONE)
-		return settle(s, sweep->id, SWEEP_DONE, "", e);
+		return supervisor_settle(s, sweep->id, SWEEP_DONE, "", e);
 	if (exit_status == WORKER_FAILED)
-		return settle(s, sweep->id, SWEEP_FAILED, reason, e);
+		return supervisor_settle(s, sweep->id, SWEEP_FAILED, reason, e);
 	if (exit_status == WORKER_CANCELLED || sweep->wanted != WANT_NOTHING || s->daemon->is_stopping)
 		return settle_wanted(s, sweep, e);
-	return settle(s, sweep->id, SWEEP_PAUSED, reason, e);
+	return supervisor_settle(s, sweep->id, SWEEP_PAUSED, reason, e);
 }
 
 static int run_settle(struct supervisor *s, const struct sweep *sweep, int status, struct err *e)
@@ -249,7 +226,7 @@ static int run_settle(struct supervisor *s, const struct sweep *sweep, int statu
 		return settle_aside(s, sweep, e);
 	}
 	status_describe(status, text, sizeof(text));
-	say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
+	supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
 	undo_add(s, sweep->id, 0, true);
 	return 0;
 }
@@ -261,15 +238,15 @@ static int undone_settle(struct supervisor *s, const struct sweep *sweep, bool i
 	char reason[160];
 
 	if (sweep->state != SWEEP_RUNNING) { /* an old journal of a sweep that has ended or waits */
-		queue_follow(s, sweep->id, sweep->state, sweep->reason);
+		queue_follow(&s->daemon->queue, sweep->id, sweep->state, sweep->reason);
 		return 0;
 	}
 	if (store_trials_interrupt(s->daemon->store, sweep->id, "the worker died", e) < 0)
 		return -1;
 	if (sweep->wanted == WANT_NOTHING && is_crash && entry != NULL && !queue_crashed(entry, sweep->trials_ok)) {
 		snprintf(reason, sizeof(reason), "the worker died %d times in a row", entry->crashes);
-		say(s, LOG_LEVEL_ERROR, sweep->id, "paused", reason);
-		return settle(s, sweep->id, SWEEP_PAUSED, reason, e);
+		supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "paused", reason);
+		return supervisor_settle(s, sweep->id, SWEEP_PAUSED, reason, e);
 	}
 	return settle_wanted(s, sweep, e);
 }
@@ -290,7 +267,7 @@ static int undo_settle(struct supervisor *s, const struct sweep *sweep, int stat
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != WORKER_UNDO_FAILED) {
 		status_describe(status, text, sizeof(text));
-		say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
+		supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
 		if (++s->undo[0].tries < UNDO_TRIES)
 			return 0; /* it stays first */
 	}
@@ -383,6 +360,58 @@ static void device_answers(struct supervisor *s)
 		queue_readmit(&s->daemon->queue, entry->target);
 }
 
+static int parked_settle(struct supervisor *s, int64_t sweep_id, bool has_failed, struct err *e)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct sweep sweep;
+
+	if (store_sweep_get(s->daemon->store, sweep_id, a, &sweep, e) < 0)
+		return -1;
+	if (has_failed)
+		return settle_aside(s, &sweep, e);
+	if (sweep.state == SWEEP_PAUSED && sweep.wanted != WANT_NOTHING)
+		return settle_wanted(s, &sweep, e);
+	queue_follow(&s->daemon->queue, sweep_id, sweep.state, sweep.reason);
+	return 0;
+}
+
+/* It has given up its turn.  What somebody wants of its sweep comes true at once; the rest of the undoing follows. */
+static void worker_parks(struct supervisor *s)
+{
+	struct queue_entry *entry = queue_find(&s->daemon->queue, s->sweep_id);
+	int64_t sweep_id = s->sweep_id;
+	struct err e;
+
+	if (s->worker == NULL || s->hangs[0] == '\0' || entry == NULL)
+		return;
+	queue_hold(entry, false);
+	parked_take(s->daemon, TAKE(s->worker), sweep_id, entry->target, s->hangs);
+	s->hangs[0] = '\0';
+	s->sweep_id = 0;
+	notify_status("idle");
+	if (parked_settle(s, sweep_id, false, &e) < 0)
+		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: store what is wanted of it", (long long)sweep_id);
+	entry = queue_find(&s->daemon->queue, sweep_id);
+	if (entry != NULL) /* not before its worker has ended */
+		queue_hold(entry, false);
+	if (is_quiet(s))
+		waiters_call(s);
+	supervisor_go(s);
+}
+
+void supervisor_parked_ended(struct supervisor *s, int64_t sweep_id, int status)
+{
+	struct err e;
+
+	if (s->daemon->is_stopping)
+		return;
+	if (!WIFEXITED(status))
+		supervisor_undo(s, sweep_id);
+	if (parked_settle(s, sweep_id, WIFEXITED(status) && WEXITSTATUS(status) == WORKER_UNDO_FAILED, &e) < 0)
+		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: store how its worker ended", (long long)sweep_id);
+	supervisor_go(s);
+}
+
 /* "trial 12 dd-write.throughput 180 MB/s": the first word is the kind of the event. */
 static void worker_said(void *data, char *line)
 {
@@ -397,6 +426,8 @@ static void worker_said(void *data, char *line)
 		device_hangs(s, rest);
 	else if (strcmp(line, "answers") == 0)
 		device_answers(s);
+	else if (strcmp(line, "parked") == 0)
+		worker_parks(s);
 	if (line[0] != '\0')
 		server_event(s->daemon, line, s->sweep_id, rest);
 }
@@ -417,7 +448,7 @@ static void worker_exited(void *data, int status)
 
 static int worker_try_start(struct supervisor *s, int64_t sweep_id, bool is_undo, struct err *e)
 {
-	if (!is_undo && settle(s, sweep_id, SWEEP_RUNNING, "", e) < 0)
+	if (!is_undo && supervisor_settle(s, sweep_id, SWEEP_RUNNING, "", e) < 0)
 		return -1;
 	if (process_start(s->daemon, sweep_id, is_undo, worker_said, worker_exited, s, &s->worker, e) < 0)
 		return -1;
@@ -439,7 +470,7 @@ static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo)
 	if (worker_try_start(s, sweep_id, is_undo, &e) == 0)
 		return;
 	log_err(LOG_LEVEL_ERROR, &e, "sweep %lld: start a worker; trying again", (long long)sweep_id);
-	if (!is_undo && queue_running(&s->daemon->queue) != NULL && settle(s, sweep_id, SWEEP_QUEUED, "", &again) < 0)
+	if (!is_undo && queue_running(&s->daemon->queue) != NULL && supervisor_settle(s, sweep_id, SWEEP_QUEUED, "", &again) < 0)
 		queue_find(&s->daemon->queue, sweep_id)->state = QUEUE_WAITING;
 	uv_timer_start(&s->retry, retry_settle, RETRY_MS, 0);
 }
@@ -474,7 +505,7 @@ void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted,
 	/* a pause is read from the store between two trials: nothing may disturb the one that runs */
 }
 
-static bool is_to_be_undone(const struct supervisor *s, int64_t sweep_id)
+bool supervisor_undoes(const struct supervisor *s, int64_t sweep_id)
 {
 	for (size_t i = 0; i < s->n_undo; i++)
 		if (s->undo[i].sweep_id == sweep_id)
@@ -484,7 +515,7 @@ static bool is_to_be_undone(const struct supervisor *s, int64_t sweep_id)
 
 void supervisor_undo(struct supervisor *s, int64_t sweep_id)
 {
-	if (!is_to_be_undone(s, sweep_id))
+	if (!supervisor_undoes(s, sweep_id))
 		undo_add(s, sweep_id, 0, false);
 }
 
@@ -496,39 +527,6 @@ void supervisor_stop(struct supervisor *s, supervisor_cb cb)
 		process_end(s->worker);
 	if (s->worker == NULL || s->hangs[0] != '\0')
 		stopped_tell(s);
-}
-
-static int sweep_take_back(struct supervisor *s, int64_t sweep_id, struct err *e)
-{
-	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep_id);
-	AUTO_ARENA struct arena *a = arena_new();
-	struct sweep sweep;
-	char reason[400];
-
-	if (store_sweep_get(s->daemon->store, sweep_id, a, &sweep, e) < 0)
-		return -1;
-	if (!sweep_awaits_device(&sweep) || entry == NULL)
-		return 0;
-	if (!queue_crashed(entry, sweep.trials_ok)) {
-		snprintf(reason, sizeof(reason), "%d times in a row: %.300s", entry->crashes, sweep.reason);
-		say(s, LOG_LEVEL_ERROR, sweep_id, "paused", reason);
-		return settle(s, sweep_id, SWEEP_PAUSED, reason, e);
-	}
-	if (settle(s, sweep_id, SWEEP_QUEUED, "", e) < 0)
-		return -1;
-	say(s, LOG_LEVEL_NOTICE, sweep_id, "returned", "the device is back, and the sweep goes on");
-	return 0;
-}
-
-void supervisor_device_is_back(struct supervisor *s, int64_t sweep_id)
-{
-	struct err e;
-
-	if (is_to_be_undone(s, sweep_id))
-		return; /* first that; it is looked for again */
-	if (sweep_take_back(s, sweep_id, &e) < 0)
-		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: queue it again; trying again", (long long)sweep_id);
-	supervisor_go(s);
 }
 
 /* ---- start and end ---- */
@@ -552,7 +550,7 @@ static int load_queue(struct supervisor *s, struct err *e)
 		if (queue_add(&s->daemon->queue, w->id, w->priority, target.s, QUEUE_WAITING, e) < 0)
 			return -1;
 		if (w->state == SWEEP_PAUSED)
-			queue_follow(s, w->id, w->state, w->reason);
+			queue_follow(&s->daemon->queue, w->id, w->state, w->reason);
 	}
 	return 0;
 }
@@ -587,6 +585,7 @@ void supervisor_close(struct supervisor *s)
 	uv_close((uv_handle_t *)&s->retry, NULL);
 	if (s->worker != NULL) /* its device hangs */
 		process_let_go(TAKE(s->worker));
+	parked_let_go();
 }
 
 void supervisor_free(struct supervisor *s)

@@ -10,14 +10,17 @@
  *                      └── cannot put it back ──▶ target put aside, sweep paused ──▶ idle, next
  *
  * A worker whose device does not answer waits, whatever it is told: the sweep is 'paused' in the store and its target put
- * aside until the device answers.  The daemon does not wait with it when it is to end.
+ * aside until the device answers.  If it can, it gives up its turn (parked.h).  The daemon does not wait with it when it
+ * is to end.
  */
 #ifndef IOSWEEP_SUPERVISOR_H
 #define IOSWEEP_SUPERVISOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "schema/base/err.h"
+#include "schema/base/log.h"
 #include "schema/store.h"
 
 struct daemon;
@@ -35,16 +38,21 @@ void supervisor_go(struct supervisor *s);
  * is stored when it comes true. */
 void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted, const char *by);
 
+/* The worker that waited for its device outside of its turn (parked.h) has ended. */
+void supervisor_parked_ended(struct supervisor *s, int64_t sweep_id, int status);
+
 /* Asks for an undo-only worker for a sweep with a leftover journal. */
 void supervisor_undo(struct supervisor *s, int64_t sweep_id);
+bool supervisor_undoes(const struct supervisor *s, int64_t sweep_id); /* it waits or runs */
 
 /* Calls cb once, when no worker runs and nothing waits to be undone, before the next sweep starts: at once if that is so. */
 typedef void (*supervisor_cb)(struct daemon *d, void *data);
 void supervisor_when_quiet(struct supervisor *s, supervisor_cb cb, void *data);
 
-/* The device of a sweep that awaits it can be had again: the sweep is queued, unless that has happened too often in a row
- * without a good trial in between. */
-void supervisor_device_is_back(struct supervisor *s, int64_t sweep_id);
+/* State and reason into the store, nothing wanted any more, and the queue follows. */
+int supervisor_settle(struct supervisor *s, int64_t sweep_id, enum sweep_state state, const char *reason, struct err *e);
+/* To the log, to the sweep's events, to those who watch. */
+void supervisor_say(struct supervisor *s, enum log_level level, int64_t sweep_id, const char *kind, const char *text);
 
 /* Ends the running worker, waits for its undo (bounded) and then calls cb; its sweep goes on at the next start. */
 void supervisor_stop(struct supervisor *s, supervisor_cb cb);
@@ -53,7 +61,7 @@ void supervisor_stop(struct supervisor *s, supervisor_cb cb);
 void supervisor_close(struct supervisor *s);
 
 int64_t supervisor_sweep(const struct supervisor *s); /* of the worker that runs; 0: none */
-/* Why the worker of this sweep waits for its device, or NULL if it does not. */
+/* Why the worker of this sweep (0: of any) waits for its device, or NULL if it does not. */
 const char *supervisor_hangs(const struct supervisor *s, int64_t sweep_id);
 
 #endif

@@ -12,12 +12,15 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "daemon/worker/record.h"
 #include "daemon/worker/sysroot.h"
+#include "daemon/worker/tunable.h"
+#include "schema/base/log.h"
 
 #define WATCH_STACK_BYTES ((size_t)256 << 10)
 #define LOOK_NS (5 * INT64_C(1000000000)) /* between two looks, in which a process that does not hang gets somewhere */
@@ -82,12 +85,34 @@ static void tell(struct store *s, pid_t pid, const char *name, bool is_killed)
 	pthread_mutex_unlock(&hang.lock);
 }
 
+/* What was set for the whole host must not stay while another sweep runs. */
+static void park(struct worker *w)
+{
+	struct err e;
+
+	if (w->turn_fd < 0 || w->is_parked || !hang.is_paused)
+		return;
+	if (host_settings_restore(w, &e) < 0) {
+		log_err(LOG_LEVEL_WARNING, &e, "settings of the host stay until the device answers, and nothing else runs");
+		return;
+	}
+	w->is_parked = true;
+	flock(w->turn_fd, LOCK_UN);
+	record_line(w, "parked", "");
+}
+
+int hang_check(const struct worker *w, struct err *e)
+{
+	return w->is_parked ? err_set(e, ERR_DEVICE_LOST, "%s did not answer", w->claimed.name) : 0;
+}
+
 void hang_begin(pid_t pid, const char *name)
 {
 	if (hang.w == NULL)
 		return;
 	record_commit(hang.w, NULL);
 	tell(hang.w->store, pid, name, true);
+	park(hang.w);
 }
 
 static void answer_tell(void)
@@ -96,20 +121,21 @@ static void answer_tell(void)
 
 	if (!hang.is_hanging)
 		return;
-	if (hang.is_paused)
+	if (hang.is_paused && !w->is_parked)
 		store_sweep_set_state(w->store, w->sweep_id, SWEEP_RUNNING, "", NULL);
 	store_event(w->store, w->sweep_id, "answers", NULL, "what hung goes on");
 	record_line(w, "answers", "what hung goes on");
 	hang.is_hanging = hang.is_paused = false;
 }
 
-void hang_end(void)
+bool hang_end(void)
 {
 	if (hang.w == NULL)
-		return;
+		return false;
 	pthread_mutex_lock(&hang.lock);
 	answer_tell();
 	pthread_mutex_unlock(&hang.lock);
+	return hang.w->is_parked;
 }
 
 /* ---- the worker itself ---- */

@@ -5,12 +5,16 @@
  * store with a reason that names the target and the process, and the daemon puts the target aside.  When the wait is over
  * the sweep is 'running' again, and goes on from there as after any other time-out.
  *
+ * A worker that waits for a tool also gives up its turn, so that sweeps on other targets go on: it puts back what it has
+ * set for the whole host, and when the tool has ended it undoes the rest and ends ("parked").
+ *
  *   arm ─── 30 s without disarm, and no progress ──▶ HANGING ──▶ disarm
  *   tools: killed, and HANG_AFTER_NS later still there ──▶ HANGING ──▶ it has ended
  */
 #ifndef IOSWEEP_HANG_H
 #define IOSWEEP_HANG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -29,8 +33,11 @@ int hang_watch(struct worker *w, struct err *e);
 void hang_arm(void);
 void hang_disarm(void);
 
-/* A killed process does not end; safe to repeat.  hang_end: it has ended. */
+/* A killed process does not end; safe to repeat.  hang_end: it has ended; true if the worker has given up its turn and has
+ * nothing more to do than to undo. */
 void hang_begin(pid_t pid, const char *name);
-void hang_end(void);
+bool hang_end(void);
+/* ERR_DEVICE_LOST if it has. */
+int hang_check(const struct worker *w, struct err *e);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/worker/hang.h"
 #include "daemon/worker/record.h"
 #include "daemon/worker/trial.h"
 
@@ -44,6 +45,8 @@ int sweep_check_wanted(struct worker *w, struct err *e)
 	struct pollfd p = { .fd = w->cancel_fd, .events = POLLIN };
 	bool is_told = poll(&p, 1, 0) > 0;
 
+	if (hang_check(w, e) < 0)
+		return -1;
 	if (!is_told && clock_ns() - checked_ns < WANTED_CHECK_NS)
 		return 0;
 	if (wanted_read(w, e) < 0)

@@ -314,7 +314,8 @@ int tools_run(const struct tool_env *env, const struct tool_identity *as, const 
 		rc = run_verdict(&r, e);
 	if (strays_end(rc == 0 ? e : NULL) < 0)
 		rc = -1;
-	hang_end();
+	if (r.phase == RUN_HANGS && hang_end())
+		rc = err_set(e, ERR_DEVICE_LOST, "'%s' waited for the device, which did not answer", tools[0].argv[0]);
 	hang_arm();
 	run_done(&r);
 	return rc;

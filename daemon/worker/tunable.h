@@ -56,6 +56,8 @@ void claimed_disk(const struct claimed *c, char *ret, size_t size);
 /* Commits the settings of every bottom queue (and the read-ahead of the top device) as they are now; once a claim.  All of
  * them, since one write changes others: a scheduler switch resets nr_requests, queue limits compute read-ahead anew. */
 int queue_baseline_save(struct worker *w, struct err *e);
+/* Puts back what was set for the whole host (sysctls), and nothing that touches the device. */
+int host_settings_restore(struct worker *w, struct err *e);
 /* Commits one sysctl before its first change; of a pair such as dirty_ratio and dirty_bytes the one in force. */
 int sysctl_save(struct worker *w, const char *path, struct err *e);
 /* Puts back and verifies every pending entry of a step; tries all, returns the first failure with the count. */

@@ -279,3 +279,9 @@ int journal_restore(struct worker *w, enum step_id step, struct err *e)
 	originals_forget(w, &r, step);
 	return replay_finish(w, &r, step, e);
 }
+
+/* The entries of this step are sysctls and no others. */
+int host_settings_restore(struct worker *w, struct err *e)
+{
+	return journal_restore(w, STEP_TUNE, e);
+}

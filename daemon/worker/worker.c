@@ -366,6 +366,8 @@ static void worker_undo(struct worker *w, struct runner *r, struct ending *ret)
 
 static int worker_record_end(struct worker *w, const struct ending *end, struct err *e)
 {
+	if (w->is_parked) /* what becomes of the sweep was decided meanwhile */
+		return end->status == WORKER_UNDO_FAILED ? store_event(w->store, w->sweep_id, end->event, e, "%s", end->reason) : 0;
 	if (end->state == SWEEP_DONE || end->state == SWEEP_FAILED)
 		if (store_sweep_drift(w->store, w->sweep_id, e) < 0)
 			return -1;
@@ -428,9 +430,10 @@ static int worker_undo_only(struct worker *w)
 	return WORKER_DONE;
 }
 
-int worker_main(const char *config_file, int64_t sweep_id, bool undo_only)
+int worker_main(const char *config_file, int64_t sweep_id, bool undo_only, int lock_fd)
 {
-	struct worker w = { .config_file = config_file, .sweep_id = sweep_id, .host_proc_fd = -1, .line_fd = -1, .cancel_fd = -1 };
+	struct worker w = { .config_file = config_file, .sweep_id = sweep_id, .host_proc_fd = -1, .line_fd = -1, .cancel_fd = -1,
+	                    .turn_fd = undo_only ? -1 : lock_fd };
 	char who[40];
 	struct err e = { 0 };
 	int status;

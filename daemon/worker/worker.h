@@ -32,8 +32,9 @@ enum {
 int worker_spawn(const char *program, const char *config_file, int64_t sweep_id, bool undo_only, int line_fd,
                  pid_t *ret_pid, int *ret_pidfd, struct err *e);
 
-/* Entry of the role, called by main.  Clones itself into namespaces first if it is not PID 1 of one (run by hand). */
-int worker_main(const char *config_file, int64_t sweep_id, bool undo_only);
+/* Entry of the role, called by main.  lock_fd: holds the flock(2) of the one worker that is at work on this host; given up
+ * when the device hangs.  Clones itself into namespaces first if it is not PID 1 of one (run by hand). */
+int worker_main(const char *config_file, int64_t sweep_id, bool undo_only, int lock_fd);
 
 /* Entry of the describe role. */
 int describe_main(const char *config_file, const char *what, const char *name, const char *options);
