@@ -443,6 +443,9 @@ static struct node *document_read(struct reader *r)
 	return root;
 }
 
+/* Editors of other systems begin a file so; libyaml would take it for a column of indentation. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 int yaml_read(struct arena *a, const char *data, size_t n, struct diags *d, struct node **ret)
 {
 	struct reader r = { .arena = a, .d = d };
@@ -450,6 +453,10 @@ int yaml_read(struct arena *a, const char *data, size_t n, struct diags *d, stru
 
 	if (size_check(n, d) < 0 || text_check(data, n, d) < 0)
 		return -1;
+	if (n >= strlen(BYTE_ORDER_MARK) && memcmp(data, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
+		data += strlen(BYTE_ORDER_MARK);
+		n -= strlen(BYTE_ORDER_MARK);
+	}
 	if (!yaml_parser_initialize(&r.parser))
 		abort(); /* out of memory */
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);

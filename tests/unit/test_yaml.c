@@ -109,6 +109,17 @@ static void a_quoted_merge_key_is_an_ordinary_key(void **state)
 	assert_string_equal(node_get(read_good(a, "'<<': x\n"), "<<")->text, "x");
 }
 
+static void a_byte_order_mark_and_carriage_returns_are_no_part_of_the_text(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	const struct node *root = read_good(a, "\xef\xbb\xbf" "a: 1\r\nb: x\r\n");
+
+	(void)state;
+	assert_string_equal(node_get(root, "a")->text, "1");
+	assert_string_equal(node_get(root, "b")->text, "x");
+	assert_faults("\xef\xbb\xbf" "a: 1\nb: 2\na: 3\n", "3:1 'a' stands here a second time (first in line 1)");
+}
+
 static void faults_are_named_with_their_position(void **state)
 {
 	(void)state;
@@ -240,6 +251,7 @@ int main(void)
 		cmocka_unit_test(an_empty_text_is_an_empty_map),
 		cmocka_unit_test(aliases_and_merge_keys_are_resolved),
 		cmocka_unit_test(a_quoted_merge_key_is_an_ordinary_key),
+		cmocka_unit_test(a_byte_order_mark_and_carriage_returns_are_no_part_of_the_text),
 		cmocka_unit_test(faults_are_named_with_their_position),
 		cmocka_unit_test(bytes_that_are_not_text_are_refused),
 		cmocka_unit_test(ten_thousand_nested_lists_are_one_fault),
