@@ -21,8 +21,8 @@ static int annotate_run(const struct options *o, struct err *e)
 		return -1;
 	for (int i = 1; i < o->n_arguments; i++)
 		text_printf(&note, "%s%s", i > 1 ? " " : "", o->arguments[i]);
-	if (!utf8_is_valid(text_str(&note), note.n))
-		return err_set(e, ERR_USAGE, "annotate: the note is not valid UTF-8");
+	if (!text_is_printable(text_str(&note)))
+		return err_set(e, ERR_USAGE, "annotate: the note is not one line of UTF-8 without control characters");
 	return store_annotate(s, id, text_str(&note), e) < 0 ? -1 : EXIT_GOOD;
 }
 

@@ -43,8 +43,8 @@ static int label_set(struct store *s, int64_t id, const char *word, struct err *
 		err_set(e, ERR_USAGE, "label: '%s' is not NAME=VALUE", word);
 		return err_hint(e, "a name has lower-case letters, digits and '_'; NAME= removes it");
 	}
-	if (!utf8_is_valid(equals + 1, strlen(equals + 1)))
-		return err_set(e, ERR_USAGE, "label: the value of '%s' is not valid UTF-8", name);
+	if (!text_is_printable(equals + 1))
+		return err_set(e, ERR_USAGE, "label: the value of '%s' is not one line of UTF-8 without control characters", name);
 	return store_label(s, id, name, equals + 1, e);
 }
 

@@ -47,16 +47,17 @@ static void line_wipe(struct progress *p)
 
 __attribute__((format(printf, 2, 3))) static void remark(struct progress *p, const char *fmt, ...)
 {
+	AUTO_FREE char *said = NULL, *shown = NULL;
 	va_list ap;
 
 	if (p->is_quiet)
 		return;
-	line_wipe(p);
-	fprintf(stderr, PROGRAM ": ");
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	said = xvasprintf(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	shown = text_printable(said);
+	line_wipe(p);
+	fprintf(stderr, PROGRAM ": %s\n", shown);
 }
 
 /* ---- the line ---- */

@@ -18,15 +18,17 @@ static void sweep_line(const struct report *r, FILE *out)
 	};
 	const struct sweep *s = &r->sweep;
 	bool is_table = s->state == SWEEP_IMPORTED;
+	AUTO_FREE char *reason = text_printable(s->reason != NULL ? s->reason : "");
+	AUTO_FREE char *about = text_printable(s->about != NULL ? s->about : "");
 	char buf[SIZE_TEXT];
 
 	fprintf(out, "sweep %" PRId64 "  %s  on %s, %s%s%s: %s%s%s\n", s->id, s->plan_name, s->host,
-	        is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target, sweep_state_name(s->state), s->reason != NULL && s->reason[0] != '\0' ? ": " : "",
-	        s->reason != NULL ? s->reason : "");
+	        is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target,
+	        sweep_state_name(s->state), reason[0] != '\0' ? ": " : "", reason);
 	if (s->is_rehearsal)
 		fprintf(out, "A rehearsal: image and small sizes; its figures say nothing about the plan's target.\n");
-	if (s->about != NULL && s->about[0] != '\0')
-		fprintf(out, "%s\n", s->about);
+	if (about[0] != '\0')
+		fprintf(out, "%s\n", about);
 	fprintf(out, "%" PRId64 " of %" PRId64 " cell%s, %s", s->cells_ended, s->cells, s->cells == 1 ? "" : "s", kept[s->keep]);
 	fprintf(out, "; submitted %s", time_format_local(s->submitted_ms, buf));
 	if (s->started_ms != 0 && s->ended_ms > s->started_ms)
@@ -160,6 +162,7 @@ static void reasons_lines(const struct report *r, FILE *out)
 	for (size_t c = 0; c < r->n_cells; c++) {
 		const struct shown_cell *cell = &r->cells[c];
 		AUTO_TEXT struct text numbers = { 0 };
+		AUTO_FREE char *reason = text_printable(cell->reason);
 		size_t n = 0;
 
 		if (is_told[c] || cell->state == CELL_OK || cell->state == CELL_RUNNING || cell->state == CELL_PARTIAL)
@@ -171,7 +174,7 @@ static void reasons_lines(const struct report *r, FILE *out)
 			text_printf(&numbers, "%s%" PRId64, n++ > 0 ? ", " : "", r->cells[same].position + 1);
 		}
 		fprintf(out, "%s, cell%s %s: %s\n", cell_state_name(cell->state), n > 1 ? "s" : "", text_str(&numbers),
-		        cell->reason[0] != '\0' ? cell->reason : "no reason recorded");
+		        reason[0] != '\0' ? reason : "no reason recorded");
 	}
 }
 

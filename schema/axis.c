@@ -212,9 +212,8 @@ static int text_canonical(const char *spelling, struct arena *a, const char **re
 		return err_set(e, ERR_USAGE, "an empty text is not a value");
 	if (n > TEXT_VALUE_MAX)
 		return err_set(e, ERR_USAGE, "a text of %zu bytes: %d are the most", n, TEXT_VALUE_MAX);
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)spelling[i] < ' ' || spelling[i] == 0x7f)
-			return err_set(e, ERR_USAGE, "a control character or line break in a value");
+	if (!text_is_printable(spelling))
+		return err_set(e, ERR_USAGE, "a control character or line break in a value");
 	*ret = arena_strdup(a, spelling);
 	return 0;
 }

@@ -270,11 +270,14 @@ static bool line_is_message(const struct extraction *x, const char *line, size_t
 	return false;
 }
 
+#define WORDS_MAX 200 /* bytes: a reason stands in tables */
+
 /* What to show of a capture: the tool's last message, else the last line that is not blank; NULL if there is none. */
 static const char *capture_words(const struct extraction *x, const struct capture *c)
 {
 	const char *last = NULL, *message = NULL;
 	size_t last_n = 0, message_n = 0;
+	AUTO_TEXT struct text words = { 0 };
 
 	for (size_t from = 0, n; from < c->n; from += n + 1) {
 		const char *line = c->data + from, *end = memchr(line, '\n', c->n - from);
@@ -289,9 +292,14 @@ static const char *capture_words(const struct extraction *x, const struct captur
 			message_n = n;
 		}
 	}
-	if (message != NULL)
-		return arena_strndup(x->arena, message, message_n < 200 ? message_n : 200);
-	return last != NULL ? arena_strndup(x->arena, last, last_n < 200 ? last_n : 200) : NULL;
+	if (message == NULL) {
+		message = last;
+		message_n = last_n;
+	}
+	if (message == NULL)
+		return NULL;
+	text_add_printable(&words, message, message_n < WORDS_MAX ? message_n : WORDS_MAX);
+	return arena_strdup(x->arena, text_str(&words));
 }
 
 /* What a failed tool said, from standard error. */

@@ -118,7 +118,7 @@ static const char *template_expand(struct extraction *x, const char *template, c
 		if (strcmp(name, "#") == 0)
 			text_printf(&t, "%zu", row->number);
 		else if (row->get != NULL && row->get(row, name, &f) == 0 && f.s != NULL)
-			text_add_n(&t, f.s, f.n);
+			text_add_printable(&t, f.s, f.n);
 		else if (row->get != NULL && row->get(row, name, &f) == 0)
 			text_printf(&t, "%g", f.number);
 		else if (strcmp(name, "copy") == 0)

@@ -75,8 +75,12 @@ static void about_read(struct plan_reader *r, const struct node *node)
 {
 	const char *text = plan_scalar(r, node, "about", "a text");
 
-	if (text != NULL)
-		r->p->about = text;
+	if (text == NULL)
+		return;
+	text = arena_strndup(r->a, text, strlen(text) - (text_ends(text, "\n") ? 1 : 0)); /* "about: >" ends in one */
+	if (!text_is_printable(text))
+		PLAN_FAULT(r, node, "'about' is one line for people: write it without line breaks and control characters");
+	r->p->about = text;
 }
 
 static void integer_read(struct plan_reader *r, const struct node *node, const char *key, int64_t min, int64_t max,

@@ -15,7 +15,8 @@
  *     I  int64_t, 0 binds NULL          s  const char *, NULL binds ''
  *     r  double                         u  16 bytes of a UUID      d  32 bytes of a digest
  *     b  const void *, size_t           - binds NULL, takes no argument
- * Texts and bytes are borrowed until the statement is done with.
+ * Texts and bytes are borrowed until the statement is done with.  A text that is not UTF-8 is stored as text_printable
+ * has it.
  */
 #ifndef IOSWEEP_STORE_INTERNAL_H
 #define IOSWEEP_STORE_INTERNAL_H

@@ -88,9 +88,15 @@ static struct statement *statement_prepare(struct store *s, const char *sql, str
 	return st;
 }
 
+/* Whatever is said in the store is UTF-8: a reason that quotes a tool, or was cut at a byte, would otherwise make JSON that
+ * no reader takes. */
 static int text_bind(sqlite3_stmt *stmt, int i, const char *s)
 {
-	return s == NULL ? sqlite3_bind_null(stmt, i) : sqlite3_bind_text(stmt, i, s, -1, SQLITE_STATIC);
+	if (s == NULL)
+		return sqlite3_bind_null(stmt, i);
+	if (utf8_is_valid(s, strlen(s)))
+		return sqlite3_bind_text(stmt, i, s, -1, SQLITE_STATIC);
+	return sqlite3_bind_text(stmt, i, text_printable(s), -1, free);
 }
 
 static int id_bind(sqlite3_stmt *stmt, int i, int64_t id)

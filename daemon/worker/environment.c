@@ -183,6 +183,7 @@ static const char *version_remember(const char *program, const char *version)
 static void version_line(const struct tool_end *end, char *ret, size_t size)
 {
 	const char *const streams[] = { text_str(&end->out), text_str(&end->err) };
+	AUTO_TEXT struct text line = { 0 };
 
 	path_format(ret, size, "%s", "");
 	for (size_t i = 0; i < ARRAY_SIZE(streams); i++)
@@ -191,7 +192,8 @@ static void version_line(const struct tool_end *end, char *ret, size_t size)
 
 			if (strcspn(s, "0123456789") >= n)
 				continue;
-			path_format(ret, size, "%.*s", (int)n, s + strspn(s, " \t"));
+			text_add_printable(&line, s + strspn(s, " \t"), n - strspn(s, " \t"));
+			path_format(ret, size, "%s", line.s);
 			return;
 		}
 }

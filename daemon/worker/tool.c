@@ -336,7 +336,7 @@ static void last_line(const struct text *t, struct text *ret)
 		end--;
 	for (begin = end; begin > 0 && t->s[begin - 1] != '\n' && t->s[begin - 1] != '\r'; begin--)
 		continue;
-	text_add_n(ret, t->s + begin, end - begin);
+	text_add_printable(ret, t->s + begin, end - begin);
 }
 
 void tool_end_describe(const struct tool_end *end, const char *name, struct text *ret)

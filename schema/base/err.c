@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "schema/base/mem.h"
+#include "schema/base/text.h"
 
 static const struct {
 	const char *name;
@@ -121,11 +122,27 @@ int err_exit_status(enum err_kind kind)
 	return kinds[kind].exit_status;
 }
 
+/* Messages quote what others wrote; only their own line ends, under which a column is marked, are left. */
+static void line_print(FILE *out, const char *program, const char *message)
+{
+	AUTO_TEXT struct text t = { 0 };
+
+	for (const char *s = message; *s != '\0'; s += *s == '\n') {
+		size_t n = strcspn(s, "\n");
+
+		text_add_printable(&t, s, n);
+		s += n;
+		if (*s == '\n')
+			text_add(&t, "\n");
+	}
+	fprintf(out, "%s: %s\n", program, text_str(&t));
+}
+
 void err_print(FILE *out, const char *program, const struct err *e)
 {
-	fprintf(out, "%s: %s\n", program, e->text);
+	line_print(out, program, e->text);
 	if (e->hint[0] != '\0')
-		fprintf(out, "%s: %s\n", program, e->hint);
+		line_print(out, program, e->hint);
 }
 
 void diags_init(struct diags *d, const char *file)
@@ -177,10 +194,12 @@ void diags_sort(struct diags *d)
 void diags_print(FILE *out, const struct diags *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
+		AUTO_FREE char *message = text_printable(d->at[i].message);
+
 		if (d->at[i].line > 0)
-			fprintf(out, "%s:%d:%d: %s\n", d->file, d->at[i].line, d->at[i].column, d->at[i].message);
+			fprintf(out, "%s:%d:%d: %s\n", d->file, d->at[i].line, d->at[i].column, message);
 		else
-			fprintf(out, "%s: %s\n", d->file, d->at[i].message);
+			fprintf(out, "%s: %s\n", d->file, message);
 	}
 	if (d->n_lost > 0)
 		fprintf(out, "%s: %zu more errors are not shown\n", d->file, d->n_lost);

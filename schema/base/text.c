@@ -414,49 +414,6 @@ bool text_ends(const char *s, const char *suffix)
 	return n >= m && strcmp(s + n - m, suffix) == 0;
 }
 
-/* RFC 3629, section 4: the range of the second byte for each first byte, so that overlong forms, surrogates and
- * code points above U+10FFFF are out. */
-static const struct {
-	unsigned char first, last, low, high;
-	int more;
-} utf8_heads[] = {
-	{ 0x00, 0x7f, 0x00, 0x00, 0 }, { 0xc2, 0xdf, 0x80, 0xbf, 1 }, { 0xe0, 0xe0, 0xa0, 0xbf, 2 },
-	{ 0xe1, 0xec, 0x80, 0xbf, 2 }, { 0xed, 0xed, 0x80, 0x9f, 2 }, { 0xee, 0xef, 0x80, 0xbf, 2 },
-	{ 0xf0, 0xf0, 0x90, 0xbf, 3 }, { 0xf1, 0xf3, 0x80, 0xbf, 3 }, { 0xf4, 0xf4, 0x80, 0x8f, 3 },
-};
-
-/* Length of the character at p, or 0 if it is none. */
-static int utf8_length(const unsigned char *p, const unsigned char *end)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(utf8_heads); i++) {
-		int more = utf8_heads[i].more;
-
-		if (*p < utf8_heads[i].first || *p > utf8_heads[i].last)
-			continue;
-		if (end - p <= more || (more > 0 && (p[1] < utf8_heads[i].low || p[1] > utf8_heads[i].high)))
-			return 0;
-		for (int j = 2; j <= more; j++)
-			if ((p[j] & 0xc0) != 0x80)
-				return 0;
-		return more + 1;
-	}
-	return 0;
-}
-
-bool utf8_is_valid(const char *s, size_t n)
-{
-	const unsigned char *p = (const unsigned char *)s, *end = p + n;
-
-	while (p < end) {
-		int length = utf8_length(p, end);
-
-		if (length == 0)
-			return false;
-		p += length;
-	}
-	return true;
-}
-
 #define NEAREST_MAX 64 /* longer words have no near neighbour */
 
 static size_t edit_distance(const char *a, const char *b)

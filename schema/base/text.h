@@ -68,6 +68,13 @@ int words_split(struct arena *a, const char *s, char ***ret_words, size_t *ret_n
 bool text_starts(const char *s, const char *prefix);
 bool text_ends(const char *s, const char *suffix);
 bool utf8_is_valid(const char *s, size_t n);
+/* What tools, other hosts and other users say, made fit for a terminal, a log and JSON: control characters, line ends,
+ * marks that turn the order of characters around, and bytes that are not UTF-8 become \xNN; a tab becomes a blank.
+ * text_printable: as a string of its own, for free(3). */
+void text_add_printable(struct text *t, const char *s, size_t n);
+char *text_printable(const char *s);
+/* Whether text_add_printable would leave it as it is (a tab it would not). */
+bool text_is_printable(const char *s);
 /* The candidate nearest to word by edit distance, or NULL if none is near (for "did you mean"). */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
 

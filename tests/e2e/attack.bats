@@ -74,6 +74,48 @@ trial_output() { query "SELECT hex(data) FROM output WHERE stream = 'stdout' ORD
 	[ "$(ls -A "$HOME_DIR/scratch")" = victim ]
 }
 
+# Nothing but line ends and printable characters, and all of it UTF-8.
+is_printable() { # FILE...
+	iconv -f UTF-8 -t UTF-8 "$@" >/dev/null || return 1
+	if LC_ALL=C grep -P '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$@"; then return 1; fi
+}
+
+@test "what a tool or a plan says reaches a terminal, JSON and an export as printable UTF-8" {
+	daemon_start
+	cat >"$PLAN" <<-'END'
+	plan: attack
+	target: {image: 64MiB}
+	matrix: {filesystem: ext4}
+	trials: 1
+	settle: 0
+	workloads:
+	  - command:
+	      as: who
+	      run: [printf, 'x=\033[31m\302\233\377 1\n']
+	      metrics: {t: {match: 'x=(?<who>\S+) (?<n>\d)', each: '${who}', value: ":n", unit: s, better: lower}}
+	  - command:
+	      as: words
+	      run: [sh, -c, 'printf "\033[31m\033]0;title\007 \302\233 \377 \351t\351" >&2; exit 3']
+	      metrics: {t: {value: ":elapsed", unit: s, better: lower}}
+	END
+	run -1 --separate-stderr iosweep submit "$PLAN" --wait
+	printf '%s\n' "$output" "$stderr" >"$HOME_DIR/said"
+	grep -F 'words: exit status 3: \x1b[31m\x1b]0;title\x07 \xc2\x9b \xff \xe9t\xe9' "$HOME_DIR/said"
+	iosweep show --json >"$HOME_DIR/show.json"
+	iosweep show --csv | tr -d '\r' >"$HOME_DIR/show.csv"
+	iosweep show --trials >"$HOME_DIR/trials"
+	iosweep list >"$HOME_DIR/list"
+	iosweep export --lines 1 >"$HOME_DIR/lines"
+	is_printable "$HOME_DIR"/{said,show.json,show.csv,trials,list,lines}
+
+	sed "s/^plan: .*/&\nabout: \"a\\\\e[31mb\"\n\"k\\\\e[31mey\": 1/" "$PLAN" >"$PLAN.escapes"
+	run -2 --separate-stderr iosweep check "$PLAN.escapes"
+	printf '%s\n' "$output" "$stderr" >"$HOME_DIR/said"
+	grep ":2:8: 'about' is one line for people" "$HOME_DIR/said"
+	grep -F ":3:1: unknown key 'k\\x1b[31mey'" "$HOME_DIR/said"
+	is_printable "$HOME_DIR/said"
+}
+
 @test "hard links and files of others in an offered directory keep owner and mode" {
 	echo precious >"$HOME_DIR/scratch/root-owned"
 	chmod 640 "$HOME_DIR/scratch/root-owned"

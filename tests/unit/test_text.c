@@ -243,6 +243,30 @@ static void utf8_is_checked_byte_by_byte(void **state)
 		assert_false(utf8_is_valid(bad[i], strlen(bad[i])));
 }
 
+static void what_others_say_is_made_printable(void **state)
+{
+	static const char *const same[] = { "", "plain words", "\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80", "\xc2\xa0" };
+	static const char *const changed[][2] = {
+		{ "\033[31m", "\\x1b[31m" }, { "a\nb\rc\x7f", "a\\x0ab\\x0dc\\x7f" }, { "a\tb", "a b" }, { "\xff" "a", "\\xffa" },
+		{ "\xc2\x9b" "1m", "\\xc2\\x9b1m" }, { "\xe2\x80\xae", "\\xe2\\x80\\xae" }, { "\xe2\x81\xa6", "\\xe2\\x81\\xa6" },
+		{ "cut \xe6\x97", "cut \\xe6\\x97" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(same); i++) {
+		AUTO_FREE char *s = text_printable(same[i]);
+
+		assert_string_equal(s, same[i]);
+		assert_true(text_is_printable(same[i]));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(changed); i++) {
+		AUTO_FREE char *s = text_printable(changed[i][0]);
+
+		assert_string_equal(s, changed[i][1]);
+		assert_false(text_is_printable(changed[i][0]));
+	}
+}
+
 static void the_nearest_word_is_near(void **state)
 {
 	static const char *const words[] = { "trials", "target", "timeout" };
@@ -306,6 +330,7 @@ int main(void)
 		cmocka_unit_test(words_are_split_with_quotes_honoured),
 		cmocka_unit_test(digests_and_uuids_are_the_standards),
 		cmocka_unit_test(utf8_is_checked_byte_by_byte),
+		cmocka_unit_test(what_others_say_is_made_printable),
 		cmocka_unit_test(the_nearest_word_is_near),
 		cmocka_unit_test(files_are_read_up_to_a_limit),
 		cmocka_unit_test(an_arena_hands_out_zeroed_memory),
