@@ -38,6 +38,14 @@ struct progress {
 	bool has_line;            /* terminal: a line is drawn and not ended */
 };
 
+/* A dumb terminal shows the sequences instead of obeying them. */
+static bool line_can_be_redrawn(void)
+{
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && terminal != NULL && terminal[0] != '\0' && strcmp(terminal, "dumb") != 0;
+}
+
 static void line_wipe(struct progress *p)
 {
 	if (p->has_line)
@@ -306,7 +314,7 @@ int progress_follow(struct store *s, int64_t sweep_id, const struct progress_wan
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	struct progress p = {
-		.store = s, .sweep_id = sweep_id, .wanted = wanted, .is_quiet = wanted->is_quiet, .is_terminal = isatty(STDERR_FILENO), .arena = a,
+		.store = s, .sweep_id = sweep_id, .wanted = wanted, .is_quiet = wanted->is_quiet, .is_terminal = line_can_be_redrawn(), .arena = a,
 	};
 	const char *source;
 	int rc;

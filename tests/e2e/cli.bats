@@ -225,8 +225,12 @@ json() { # PYTHON-EXPRESSION over d: of show --json on stdin
 	[[ $output == *"cell 1 of 1"*"nap trial 2 of 3, median 2.2"*" s"* ]]
 	[[ $output != *$'\r'* ]]
 	iosweep submit "$HOME_DIR/slow.yaml"
-	run script -qec "iosweep watch last" /dev/null
+	TERM=xterm run script -qec "iosweep watch last" /dev/null
 	[[ $output == *$'\r'*"cell 1 of 1"* ]]
+	iosweep submit "$HOME_DIR/slow.yaml"
+	TERM=dumb run script -qec "iosweep watch last" /dev/null
+	[[ $output == *"cell 1 of 1"* ]]
+	[[ $output != *$'\033'* ]]
 }
 
 @test "watch without a daemon says that the sweep does not go on, and what to do, with exit status 3" {
