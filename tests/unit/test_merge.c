@@ -131,6 +131,11 @@ static void what_is_exported_and_imported_is_what_was_there(void **state)
 	r = import_one(f, to, file);
 	assert_int_equal(r.sweeps_known, 1);
 	assert_int_equal(r.sweeps_new + r.sweeps_updated + r.trials + r.cells, 0);
+	/* the connection checks references again afterwards */
+	OK(store_open(to, STORE_WRITE, &f->s, &f->e));
+	OK(store_import_file(f->s, file, &r, &f->e));
+	assert_int_equal(store_event(f->s, 4711, "note", &f->e, "of no sweep"), -1);
+	assert_non_null(strstr(f->e.text, "FOREIGN KEY constraint failed"));
 }
 
 static void a_sweep_that_went_on_brings_what_is_new(void **state)
@@ -565,6 +570,8 @@ static void generated_sweeps_come_together_in_any_order_and_repetition(void **st
 		for (int i = 1; i < 3; i++) {
 			assert_string_equal(content(f, stores[i]), whole_content);
 			assert_string_equal(counts(f, stores[i]), counts(f, stores[0]));
+			assert_string_equal(fixture_sql(f, "PRAGMA foreign_key_check"), "(no row)");
+			assert_string_equal(fixture_sql(f, "PRAGMA integrity_check"), "ok");
 		}
 		/* and it is what the hosts have, line for line */
 		for (int host = 0; host < 2; host++)
