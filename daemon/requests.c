@@ -288,7 +288,8 @@ static int stop_running(struct daemon *d, struct client *c, int64_t sweep_id, st
 	if (!may_steer(c, &sweep))
 		return err_set(e, ERR_REFUSED, "sweep %" PRId64 " belongs to '%s': only that user and root may stop it", sweep_id,
 		               sweep.submitter);
-	if (!is_at_work(d, &sweep))
+	/* One that has just lost its device is about to end, and would return by itself. */
+	if (!is_at_work(d, &sweep) && !sweep_awaits_device(&sweep))
 		return 0; /* an old journal is being replayed */
 	if (sweep.wanted != WANT_CANCEL && store_sweep_set_wanted(d->store, sweep_id, WANT_STOP, e) < 0)
 		return -1;

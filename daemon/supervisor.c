@@ -183,7 +183,7 @@ static void status_describe(int status, char *buf, size_t n)
 static int settle_recorded(struct supervisor *s, const struct sweep *sweep, struct err *e)
 {
 	bool is_wish = sweep->wanted != WANT_NOTHING && (sweep->state == SWEEP_CANCELLED || sweep->state == SWEEP_PAUSED) &&
-	               (sweep->reason[0] == '\0' || text_ends(sweep->reason, " by request"));
+	               (reason_is_wish(sweep->reason) || reason_awaits_device(sweep->reason));
 
 	if (sweep->state == SWEEP_QUEUED && sweep->wanted != WANT_NOTHING)
 		return settle_wanted(s, sweep, e); /* it was ended in the middle of a trial, and did not ask by whom */
