@@ -4,6 +4,7 @@
  */
 #include "daemon/state.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +13,46 @@
 #include <sys/stat.h>
 
 #include "schema/base/text.h"
+
+/* Whether nothing lies in a directory but what a daemon makes there, and what mkfs does. */
+static int is_used_by_others(const char *path, bool *ret, struct err *e)
+{
+	bool has_store = false, has_others = false;
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+
+	if (dir == NULL)
+		return err_sys(e, errno, "open the directory '%s'", path);
+	while ((entry = readdir(dir)) != NULL) {
+		const char *name = entry->d_name;
+
+		has_store = has_store || strcmp(name, "iosweep.db") == 0;
+		has_others = has_others || (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, "lost+found") != 0 &&
+		                            !text_starts(name, "iosweep-"));
+	}
+	closedir(dir);
+	*ret = has_others && !has_store;
+	return 0;
+}
+
+/* A wrong path in the configuration must not take /tmp or /srv away from everybody else. */
+static int shared_refuse(const char *path, const struct stat *st, mode_t mode, struct err *e)
+{
+	bool is_used = false;
+
+	if ((st->st_mode & 07777) == mode)
+		return 0;
+	if (st->st_mode & (S_IWGRP | S_IWOTH)) {
+		err_set(e, ERR_REFUSED, "'%s' is shared: others than root may write in it", path);
+		return err_hint(e, "name a directory of its own, such as '%s/iosweep'", path);
+	}
+	if (is_used_by_others(path, &is_used, e) < 0)
+		return -1;
+	if (!is_used)
+		return 0;
+	err_set(e, ERR_REFUSED, "'%s' holds other things, and would get the mode %04o", path, (unsigned)mode);
+	return err_hint(e, "name a directory of its own, such as '%s/iosweep', or chmod it yourself", path);
+}
 
 static int directory_make(const char *path, gid_t gid, mode_t mode, struct err *e)
 {
@@ -25,6 +66,8 @@ static int directory_make(const char *path, gid_t gid, mode_t mode, struct err *
 		return err_sys(e, errno, "open the directory '%s'", path);
 	if (st.st_uid != geteuid())
 		return err_set(e, ERR_REFUSED, "'%s' belongs to uid %u", path, (unsigned)st.st_uid);
+	if (shared_refuse(path, &st, mode, e) < 0)
+		return -1;
 	if (fchown(fd, (uid_t)-1, gid) < 0 || fchmod(fd, mode) < 0)
 		return err_sys(e, errno, "set owner and mode of '%s'", path);
 	return 0;

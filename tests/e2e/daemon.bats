@@ -251,6 +251,31 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	grep -q "'$CONFIG' can be written by others than its owner" <<<"$output"
 }
 
+@test "a directory that others use is refused for the store and for images, and keeps its mode" {
+	mkdir -m 1777 "$HOME_DIR/shared"
+	mkdir -m 755 "$HOME_DIR/srv"
+	touch "$HOME_DIR/srv/precious"
+	local key directory
+	for key in state images; do
+		for directory in shared srv; do
+			case $key in
+			state) sed "s,^state:.*,state: $HOME_DIR/$directory," "$CONFIG" >"$HOME_DIR/other.yaml" ;;
+			images) sed "s,^images:.*,images: {path: $HOME_DIR/$directory}," "$CONFIG" >"$HOME_DIR/other.yaml" ;;
+			esac
+			run timeout 10 "$B/iosweepd" --config "$HOME_DIR/other.yaml"
+			[ "$status" -eq 1 ]
+			echo "$output"
+			[[ $output == *"$key directory: '$HOME_DIR/$directory' "*"name a directory of its own"* ]]
+		done
+	done
+	[ "$(stat -c '%a' "$HOME_DIR/shared" "$HOME_DIR/srv" | tr '\n' ' ')" = '1777 755 ' ]
+	[ "$(ls -A "$HOME_DIR/shared" "$HOME_DIR/srv" | grep -c iosweep)" = 2 ] # the two headings
+	mkdir -m 755 "$HOME_DIR/own" "$HOME_DIR/own/lost+found"
+	sed -i "s,^state:.*,state: $HOME_DIR/own," "$CONFIG"
+	daemon_start
+	[ "$(stat -c '%a' "$HOME_DIR/own")" = 750 ]
+}
+
 @test "a wrong configuration is refused with all its faults, and nothing is made" {
 	rm -rf "$HOME_DIR/state"
 	printf 'state: %s/state\nimages: {pth: /x}\nuser: root\n' "$HOME_DIR" >"$CONFIG"
