@@ -170,10 +170,10 @@ static int check_prepare(struct checking *k, const char *config_file, uint32_t u
 	int status;
 
 	k->submitter = pw == NULL ? xasprintf("uid %u", uid) : xstrdup(pw->pw_name);
+	if (config_read_one(config_file, &k->config, e) < 0)
+		return -1;
 	diags_init(&d, config_file);
-	status = config_read(config_file, &d, &k->config, e);
-	if (status == 0)
-		status = config_registry(k->config, &d, &k->registry, e); /* bad definitions are left out: the daemon's log has them */
+	status = config_registry(k->config, &d, &k->registry, e); /* bad definitions are left out: the daemon's log has them */
 	diags_done(&d);
 	if (status < 0)
 		return -1;

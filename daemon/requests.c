@@ -449,10 +449,13 @@ static void describe_finish(struct daemon *d, struct json_object *answer, const 
 {
 	uint64_t *id = data;
 	struct client *c = server_client(d, *id);
+	struct err said = { 0 };
 
 	free(id);
 	if (c == NULL)
 		return;
+	if (e == NULL && message_reply_check(answer, NULL, &said) < 0)
+		e = &said;
 	if (e != NULL) {
 		client_fail(c, e, NULL);
 	} else {

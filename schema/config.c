@@ -437,6 +437,24 @@ int config_read(const char *path, struct diags *d, struct config **ret, struct e
 	return 0;
 }
 
+int config_read_one(const char *path, struct config **ret, struct err *e)
+{
+	struct diags d;
+	int rc;
+
+	diags_init(&d, path);
+	rc = config_read(path, &d, ret, e);
+	if (rc < 0 && d.n > 0) {
+		size_t n_more = d.n + d.n_lost - 1;
+
+		err_set(e, ERR_USAGE, "%s:%d:%d: %s", path, d.at[0].line, d.at[0].column, d.at[0].message);
+		if (n_more > 0)
+			err_hint(e, "and %zu more error%s in the configuration", n_more, n_more == 1 ? "" : "s");
+	}
+	diags_done(&d);
+	return rc;
+}
+
 void config_free(struct config *c)
 {
 	if (c != NULL)

@@ -54,6 +54,8 @@ struct config {
 /* Reads and checks a configuration.  The file (and for root's daemon its directory) must be writable by nobody but
  * root or the caller's own uid; ERR_REFUSED otherwise.  Faults of the text go to d (then -1 with ERR_USAGE). */
 int config_read(const char *path, struct diags *d, struct config **ret, struct err *e);
+/* The same for those who answer with one error: the first fault of the text, with its position, and how many more. */
+int config_read_one(const char *path, struct config **ret, struct err *e);
 void config_free(struct config *c);
 
 /* The registry a host offers: IOSWEEP_DATADIR/workloads (or $IOSWEEP_DATA/workloads), then config->workloads. */

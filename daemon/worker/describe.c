@@ -216,19 +216,6 @@ static int doctor_describe(const struct config *c)
 	return object_print(o);
 }
 
-static int config_load(const char *config_file, struct config **ret, struct err *e)
-{
-	struct diags d;
-	int rc;
-
-	diags_init(&d, config_file);
-	rc = config_read(config_file, &d, ret, e);
-	if (rc < 0 && d.n > 0)
-		err_set(e, ERR_USAGE, "%s:%d:%d: %s", config_file, d.at[0].line, d.at[0].column, d.at[0].message);
-	diags_done(&d);
-	return rc;
-}
-
 int describe_main(const char *config_file, const char *what, const char *name, const char *options)
 {
 	AUTO_CLOSE int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -240,7 +227,7 @@ int describe_main(const char *config_file, const char *what, const char *name, c
 		err_sys(&e, errno, "open '/proc'");
 		return error_print(&e);
 	}
-	if (config_load(config_file, &c, &e) < 0)
+	if (config_read_one(config_file, &c, &e) < 0)
 		return error_print(&e);
 	if (strcmp(what, "devices") == 0) {
 		status = devices_describe(c, proc_fd);

@@ -105,19 +105,6 @@ static int diags_to_err(const struct diags *d, const char *what, struct err *e)
 	return err_set(e, ERR_USAGE, "%s:%d:%d: %s", what, d->at[0].line, d->at[0].column, d->at[0].message);
 }
 
-static int config_load(struct worker *w, struct err *e)
-{
-	struct diags d;
-	int rc;
-
-	diags_init(&d, w->config_file);
-	rc = config_read(w->config_file, &d, &w->config, e);
-	if (rc < 0 && d.n > 0)
-		diags_to_err(&d, w->config_file, e);
-	diags_done(&d);
-	return rc;
-}
-
 static int boot_id_read(struct worker *w, struct err *e)
 {
 	AUTO_TEXT struct text t = { 0 };
@@ -162,7 +149,7 @@ static int worker_open(struct worker *w, struct err *e)
 	w->arena = arena_new();
 	w->cell_arena = arena_new();
 	claimed_init(&w->claimed);
-	if (config_load(w, e) < 0 || boot_id_read(w, e) < 0)
+	if (config_read_one(w->config_file, &w->config, e) < 0 || boot_id_read(w, e) < 0)
 		return -1;
 	path = xasprintf("%s/iosweep.db", w->config->state);
 	if (store_open(path, STORE_WRITE, &w->store, e) < 0 || store_sweep_get(w->store, w->sweep_id, w->arena, &w->sweep, e) < 0)

@@ -276,6 +276,20 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	[ "$(stat -c '%a' "$HOME_DIR/own")" = 750 ]
 }
 
+@test "a configuration that became wrong under a running daemon is named with line and column to who asks" {
+	daemon_start
+	printf 'images: [\n' >>"$CONFIG"
+	local line=$(($(wc -l <"$CONFIG") + 1)) request
+	printf 'plan: p\ntarget: {image: 64MiB}\nmatrix: {filesystem: ext4}\nworkloads: [dd-write: {size: 1MiB}]\n' >"$HOME_DIR/plan.yaml"
+	for request in devices doctor "submit $HOME_DIR/plan.yaml"; do
+		run iosweep $request
+		echo "$output"
+		[ "$status" -eq 2 ]
+		[[ $output == *"$CONFIG:$line:1: not YAML: "* ]]
+	done
+	[ "$(query 'SELECT count(*) FROM sweep')" = 0 ]
+}
+
 @test "a wrong configuration is refused with all its faults, and nothing is made" {
 	rm -rf "$HOME_DIR/state"
 	printf 'state: %s/state\nimages: {pth: /x}\nuser: root\n' "$HOME_DIR" >"$CONFIG"
