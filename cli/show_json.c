@@ -140,12 +140,13 @@ static struct json_object *trial_object(const struct shown_trial *t)
 	json_object_object_add(o, "state", json_object_new_string(t->state));
 	json_object_object_add(o, "reason", json_object_new_string(t->reason != NULL ? t->reason : ""));
 	json_object_object_add(o, "flags", flags_array(t->flags));
+	json_object_object_add(o, "flag_reasons", json_object_new_string(t->flag_reasons));
 	json_object_object_add(o, "started", time_or_null(t->started_ms));
 	json_object_object_add(o, "elapsed_ns", json_object_new_int64(t->elapsed_ns));
 	json_object_object_add(o, "user_ns", json_object_new_int64(t->user_ns));
 	json_object_object_add(o, "system_ns", json_object_new_int64(t->system_ns));
-	json_object_object_add(o, "read_bytes", json_object_new_int64(t->read_bytes));
-	json_object_object_add(o, "written_bytes", json_object_new_int64(t->written_bytes));
+	json_object_object_add(o, "read_bytes", t->read_bytes >= 0 ? json_object_new_int64(t->read_bytes) : NULL);
+	json_object_object_add(o, "written_bytes", t->written_bytes >= 0 ? json_object_new_int64(t->written_bytes) : NULL);
 	json_object_object_add(o, "exit_status", t->exit_status >= 0 ? json_object_new_int(t->exit_status) : NULL);
 	json_object_object_add(o, "exit_signal", t->exit_signal > 0 ? json_object_new_int(t->exit_signal) : NULL);
 	json_object_object_add(o, "measured", measured);

@@ -50,6 +50,8 @@ static void bytes_set(struct table *t, size_t column, int64_t bytes)
 	struct scale u = scale_choose("B", &value, 1, SCALE_DECIMAL);
 	char number[SIZE_TEXT], shown[2 * SIZE_TEXT];
 
+	if (bytes < 0) /* not known */
+		return;
 	snprintf(shown, sizeof(shown), "%s %s", scale_format(&u, value, number), u.name);
 	table_integer(t, column, bytes);
 	table_show(t, column, shown);
@@ -108,7 +110,7 @@ static void trial_add(const struct report *r, struct table *t, const struct tria
 		table_integer(t, c->exit, trial->exit_status);
 	measured_set(r, t, c, trial);
 	table_text(t, c->flags, trial->flags);
-	table_text(t, c->reason, trial->reason);
+	table_text(t, c->reason, trial->reason[0] != '\0' ? trial->reason : trial->flag_reasons);
 }
 
 int show_trials(const struct report *r, struct store *s, const struct options *o, struct err *e)

@@ -233,8 +233,10 @@ int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct 
 struct shown_trial {
 	int64_t id, cell_id;
 	const char *workload, *state, *reason, *flags;
+	const char *flag_reasons; /* "inconsistent: vm.swappiness was '60', then '10'; cached: ..." */
 	int repetition, exit_status, exit_signal;
-	int64_t started_ms, elapsed_ns, user_ns, system_ns, read_bytes, written_bytes;
+	int64_t started_ms, elapsed_ns, user_ns, system_ns;
+	int64_t read_bytes, written_bytes; /* -1: not known */
 	struct shown_measurement { const char *key, *unit; double value; } *measured; /* key as in shown_result */
 	size_t n_measured;
 };

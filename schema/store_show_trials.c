@@ -38,6 +38,7 @@ static int trials_read(struct store *s, int64_t sweep_id, struct arena *a, struc
 			.state = column_text(st, 3, a),
 			.reason = column_text(st, 4, a),
 			.flags = "",
+			.flag_reasons = "",
 			.repetition = (int)column_int(st, 6),
 			.exit_status = (int)column_int(st, 7),
 			.exit_signal = (int)column_int(st, 8),
@@ -53,26 +54,42 @@ static int trials_read(struct store *s, int64_t sweep_id, struct arena *a, struc
 	return rc;
 }
 
-/* Flags of the trial itself, and, if it is good, those that its metrics have in the cell. */
+/* A flag stands once, also if it has several reasons. */
+static void flag_take(const char *flag, const char *reason, struct text *flags, struct text *reasons)
+{
+	const char *last = strrchr(text_str(flags), ' ');
+
+	last = last != NULL ? last + 1 : text_str(flags);
+	if (strcmp(last, flag) != 0)
+		text_printf(flags, "%s%s", flags->n > 0 ? " " : "", flag);
+	if (reason[0] != '\0')
+		text_printf(reasons, "%s%s: %s", reasons->n > 0 ? "; " : "", flag, reason);
+}
+
+/* Flags of the trial itself, and, if it is good, those that its metrics have in the cell.  What one metric's numbers show,
+ * such as their spread, is told by these; what else is behind a flag is told in words. */
 static int flags_read(struct store *s, struct arena *a, struct shown_trial *t, int64_t workload_id, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
-	AUTO_TEXT struct text flags = { 0 };
+	AUTO_TEXT struct text flags = { 0 }, reasons = { 0 };
 	int rc;
 
 	if (strcmp(t->state, "ok") == 0)
 		rc = statement_open(s, &st, e,
-		                    "SELECT flag FROM trial_flag WHERE trial_id = ? UNION SELECT f.flag FROM result_flag f "
+		                    "SELECT flag, reason FROM trial_flag WHERE trial_id = ? UNION "
+		                    "SELECT f.flag, CASE f.flag WHEN 'inconsistent' THEN f.reason ELSE '' END FROM result_flag f "
 		                    "JOIN metric x ON x.id = f.metric_id WHERE f.cell_id = ? AND x.workload_id = ? ORDER BY 1", "iii",
 		                    t->id, t->cell_id, workload_id);
 	else
-		rc = statement_open(s, &st, e, "SELECT flag FROM trial_flag WHERE trial_id = ? ORDER BY flag", "i", t->id);
+		rc = statement_open(s, &st, e, "SELECT flag, reason FROM trial_flag WHERE trial_id = ? ORDER BY flag", "i", t->id);
 	if (rc < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0)
-		text_printf(&flags, "%s%s", flags.n > 0 ? " " : "", column_borrow(st, 0));
+		flag_take(column_borrow(st, 0), column_borrow(st, 1), &flags, &reasons);
 	if (rc == 0 && flags.n > 0)
 		t->flags = arena_strdup(a, flags.s);
+	if (rc == 0 && reasons.n > 0)
+		t->flag_reasons = arena_strdup(a, reasons.s);
 	return rc;
 }
 

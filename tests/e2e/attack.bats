@@ -70,6 +70,8 @@ trial_output() { query "SELECT hex(data) FROM output WHERE stream = 'stdout' ORD
 	[ "$status" -eq 1 ]
 	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok' AND repetition = 2")" = 0 ]
 	grep -q 'is no directory any more' <<<"$(query 'SELECT reason FROM trial')"
+	if iosweep show --trials | grep -e '-1 B'; then false; fi # a trial that never began moved nothing that is known
+	iosweep show --trials --json | jq -e '.cells[0].trials[1] | .read_bytes == null and .written_bytes == null' >/dev/null
 	[ "$(cat "$HOME_DIR/scratch/victim/file")" = precious ]
 	[ "$(ls -A "$HOME_DIR/scratch")" = victim ]
 }

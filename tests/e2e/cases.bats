@@ -91,6 +91,8 @@ trial_flags() { query "SELECT DISTINCT flag FROM trial_flag ORDER BY 1" | tr '\n
 	# the two are not averaged as if nothing had happened
 	[ "$(query "SELECT reason FROM flags WHERE flag = 'inconsistent'")" = "device.write-cache was 'write back', then 'write through'" ]
 	iosweep show last | grep -q '^v  inconsistent:'
+	iosweep show last --trials | grep -q "inconsistent: device.write-cache was 'write back', then 'write through'"
+	iosweep show last --trials --json | jq -e 'all(.cells[].trials[]; .flag_reasons | contains("inconsistent: device.write-cache was"))' >/dev/null
 	iosweep best last --json | jq -e '.. | objects | select(.left_out?.flags == "disturbed, inconsistent" and .candidates == 0)' >/dev/null
 }
 
