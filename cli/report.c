@@ -535,6 +535,7 @@ static const struct {
 } flags[] = {
 	{ "cached", 'c', "the device moved far fewer bytes than the tool claims to have read" },
 	{ "unwritten", 'w', "what was read had never been written: holes or preallocated extents, which need no device" },
+	{ "small", 'f', "the files that were read are smaller than the memory; caches were dropped before" },
 	{ "compressible", 'z', "the filesystem compresses, and the tool's data can be compressed: less is moved than the tool says" },
 	{ "disturbed", 'x', "a setting changed or something else used the device while it ran" },
 	{ "lazy", 'l', "the filesystem was made with lazy initialisation, which may go on beside a trial" },

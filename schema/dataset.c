@@ -24,7 +24,7 @@ bool flag_next(const char **rest, char ret[FLAG_TEXT])
 
 bool flags_are_bad(const char *flags)
 {
-	static const char *const harmless[] = { "spread", "single", "summary", "approximate" };
+	static const char *const harmless[] = { "spread", "single", "summary", "approximate", "small" };
 	char flag[FLAG_TEXT];
 
 	while (flag_next(&flags, flag)) {

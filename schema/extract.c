@@ -22,6 +22,7 @@ const struct fact_def fact_table[] = {
 	{ "cached_after", "B", "page cache after the run" },
 	{ "exit_status", "", "of the run step; 128 + signal" },
 	{ "ram_bytes", "B", "memory of the host, or the cell's limit" },
+	{ "working_set_bytes", "B", "files that a workload with reads: yes finds before the run" },
 	{ "copies", "", "concurrent streams of the run step" },
 	{ "repetition", "", "number of the trial within its cell, from 1" },
 };

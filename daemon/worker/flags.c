@@ -101,3 +101,13 @@ void flags_compressible(struct flags *f, struct arena *a, const struct extents *
 	flag_add(f, a, "compressible", "compressible data: %s of %s in the work directory are stored compressed",
 	         size_format(x->encoded, encoded), size_format(x->bytes, all));
 }
+
+void flags_small(struct flags *f, struct arena *a, int64_t working_set_bytes, int64_t ram_bytes)
+{
+	char set[SIZE_TEXT], ram[SIZE_TEXT];
+
+	if (working_set_bytes < MIB || working_set_bytes >= ram_bytes)
+		return;
+	flag_add(f, a, "small", "the files are %s, less than the memory of %s", size_format(working_set_bytes, set),
+	         size_format(ram_bytes / MIB * MIB, ram));
+}

@@ -18,7 +18,7 @@
 #include "daemon/worker/target.h"
 #include "daemon/worker/workplace.h"
 
-#define FACTS_MAX (12 + PROBE_FACTS)
+#define FACTS_MAX (13 + PROBE_FACTS)
 
 struct trial {
 	struct bench *b;
@@ -28,6 +28,7 @@ struct trial {
 	int64_t id;
 	struct phase_end before, run, after;
 	struct trial_io io;
+	int64_t working_set_bytes; /* of a read's files; 0: not looked at */
 	struct probe probe_before, probe_after;
 	struct flags flags;
 	struct outcome outcome;
@@ -67,7 +68,9 @@ static int extents_before(struct trial *t, struct err *e)
 		return 0;
 	if (workplace_extents(t->w, &x, e) < 0)
 		return -1;
+	t->working_set_bytes = x.bytes;
 	flags_unwritten(&t->flags, t->a, &x);
+	flags_small(&t->flags, t->a, x.bytes, t->w->ram_bytes);
 	return 0;
 }
 
@@ -138,6 +141,8 @@ static size_t facts_beside(const struct trial *t, struct fact *facts)
 
 	facts[n++] = (struct fact){ "ram_bytes", (double)t->w->ram_bytes };
 	facts[n++] = (struct fact){ "copies", t->run.copies > 0 ? t->run.copies : 1 };
+	if (t->working_set_bytes > 0)
+		facts[n++] = (struct fact){ "working_set_bytes", (double)t->working_set_bytes };
 	return n + probe_facts(&t->probe_before, &t->probe_after, &facts[n]);
 }
 

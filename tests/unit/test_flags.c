@@ -168,6 +168,29 @@ static void a_length_beyond_the_frame_is_bad_and_not_followed(void **state)
 	assert_true(r.is_bad);
 }
 
+static void files_say_what_counters_cannot(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct extents good = { .bytes = 512 * MIB, .holes = MIB / 2, .unwritten = MIB / 4 };
+	struct extents bad = { .bytes = 64 * MIB, .holes = 8 * MIB, .unwritten = 16 * MIB, .encoded = 40 * MIB };
+	struct flags f = { 0 };
+
+	(void)state;
+	flags_unwritten(&f, a, &good);
+	flags_compressible(&f, a, &good);
+	flags_small(&f, a, 512 * MIB, 512 * MIB);
+	flags_small(&f, a, 0, 512 * MIB);
+	assert_int_equal(f.n, 0);
+	flags_unwritten(&f, a, &bad);
+	flags_compressible(&f, a, &bad);
+	flags_small(&f, a, 64 * MIB, 512 * MIB);
+	assert_int_equal(f.n, 3);
+	assert_string_equal(f.at[0].reason, "of 64MiB in the work directory 8MiB are holes and 16MiB are preallocated");
+	assert_string_equal(f.at[1].reason, "compressible data: 40MiB of 64MiB in the work directory are stored compressed");
+	assert_string_equal(f.at[2].flag, "small");
+	assert_string_equal(f.at[2].reason, "the files are 64MiB, less than the memory of 512MiB");
+}
+
 /* Kernel workers come and go: one that ended takes its past with it, a number may be used again. */
 static void time_of_kernel_threads_is_never_less_than_none(void **state)
 {
@@ -192,6 +215,7 @@ int main(void)
 		cmocka_unit_test(reads_that_no_tool_of_ours_made_disturb),
 		cmocka_unit_test(a_read_that_the_device_did_not_see_is_cached),
 		cmocka_unit_test(one_flag_collects_all_its_reasons),
+		cmocka_unit_test(files_say_what_counters_cannot),
 		cmocka_unit_test(time_of_kernel_threads_is_never_less_than_none),
 		cmocka_unit_test(the_stat_file_counts_in_sectors_of_512_bytes),
 		cmocka_unit_test(frames_carry_numbers_and_strings_through_a_socket),
