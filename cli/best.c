@@ -65,7 +65,7 @@ void best_rank(const struct dataset *d, bool with_flagged, struct ranking **ret,
 		const struct dataset_result *r = &d->results[i];
 		struct ranking *k;
 
-		if (d->series[r->series].better == BETTER_NEITHER || !(r->value > 0))
+		if (d->series[r->series].better == BETTER_NEITHER || r->value < 0)
 			continue;
 		k = ranking_of(ret, &n, &cap, r->series, result_host(d, r));
 		if (k->at == NULL)
@@ -119,7 +119,7 @@ static void row_add(struct table *t, const struct columns *c, const struct datas
 	const struct dataset_result *x = r->at[i], *best = r->at[0];
 	const struct dataset_series *v = &d->series[r->series];
 	const struct dataset_cell *cell = &d->cells[x->cell];
-	double behind = v->better == BETTER_LOWER ? x->value / best->value - 1 : 1 - x->value / best->value;
+	double behind = x->value == best->value ? 0 : v->better == BETTER_LOWER ? x->value / best->value - 1 : 1 - x->value / best->value;
 	char buf[2 * SIZE_TEXT];
 
 	table_row(t);
@@ -130,8 +130,9 @@ static void row_add(struct table *t, const struct columns *c, const struct datas
 	table_number(t, c->value, x->value, unit_text(x->value, v->unit, buf));
 	table_text(t, c->unit, v->unit);
 	snprintf(buf, sizeof(buf), "%.1f %%", 100 * behind);
-	table_number(t, c->behind, behind, behind == 0 ? "" : buf);
-	if (x->n > 1) {
+	if (isfinite(behind)) /* there is no ratio to 0 */
+		table_number(t, c->behind, behind, behind == 0 ? "" : buf);
+	if (x->n > 1 && x->value > 0) {
 		snprintf(buf, sizeof(buf), "%.1f %%", 100 * (x->max - x->min) / x->value);
 		table_number(t, c->spread, (x->max - x->min) / x->value, buf);
 	}
@@ -152,9 +153,13 @@ static void row_add(struct table *t, const struct columns *c, const struct datas
 	table_text(t, c->flags, x->flags);
 }
 
-static void noise_text(const struct noise *n, struct text *t)
+static void noise_text(const struct ranking *r, struct text *t)
 {
-	if (n->is_assumed)
+	const struct noise *n = &r->noise;
+
+	if (r->at[0]->value == 0 || r->at[r->n - 1]->value == 0)
+		text_add(t, "beside a 0 noise cannot be judged: only equals tie");
+	else if (n->is_assumed)
 		text_printf(t, "no cell has two trials: noise of %.0f %% is assumed", 100 * n->sigma);
 	else
 		text_printf(t, "noise of a trial %.1f %%", 100 * n->sigma);
@@ -178,7 +183,7 @@ static void ranking_head(const struct dataset *d, const struct ranking *r, FILE 
 		else
 			text_printf(&t, "; %s", count_format((int64_t)r->n, "cell", count));
 		text_add(&t, " (");
-		noise_text(&r->noise, &t);
+		noise_text(r, &t);
 		text_add(&t, ")");
 	}
 	choose_left_out_text(&r->left_out, &left);

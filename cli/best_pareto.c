@@ -63,7 +63,7 @@ static void values_collect(const struct dataset *d, const char *host, bool with_
 		for (size_t k = 0; k < p->n_series; k++) {
 			const struct dataset_result *r = dataset_find(d, cells[i], p->series[k]);
 
-			if (r != NULL && r->value > 0 && choose_is_ranked(d, r, with_flagged, &ignored))
+			if (r != NULL && r->value >= 0 && choose_is_ranked(d, r, with_flagged, &ignored))
 				row[k] = r->value;
 		}
 	}
@@ -126,7 +126,7 @@ static void scores_make(const struct dataset *d, struct pareto *p, const double 
 
 		for (size_t k = 0; k < p->n_series; k++) {
 			enum better better = d->series[p->series[k]].better;
-			double ratio = p->values[i * p->n_series + k] / best_of(p, k, better);
+			double best = best_of(p, k, better), v = p->values[i * p->n_series + k], ratio = v == best ? 1 : v / best;
 
 			if (weights[k] == 0)
 				continue;

@@ -193,7 +193,6 @@ struct ranks {
 	struct spread *spread; /* owned */
 	bool *is_tied;         /* owned */
 	size_t n, best;
-	bool has_zero;         /* a value without a logarithm, such as a count of errors: nothing is known of its noise */
 };
 
 static bool is_above(enum better better, double a, double b)
@@ -211,7 +210,6 @@ static void ranks_gather(const struct report *r, const struct report_metric *m, 
 			continue;
 		if (k->n == 0 || is_above(m->better, x->value, k->spread[k->best].value))
 			k->best = k->n;
-		k->has_zero = k->has_zero || !(x->value > 0);
 		k->cells[k->n] = c;
 		k->spread[k->n++] = (struct spread){ x->value, x->min, x->max, (int)x->n };
 	}
@@ -227,8 +225,7 @@ static void standing_build(const struct report *r, struct report_metric *m, cons
 
 	if (m->better != BETTER_NEITHER)
 		ranks_gather(r, m, group, which, &k);
-	if (!k.has_zero)
-		ties_judge(k.spread, k.n, r->sweep.keep, m->better, k.is_tied);
+	ties_judge(k.spread, k.n, r->sweep.keep, m->better, k.is_tied);
 	for (size_t i = 0; i < k.n; i++) {
 		if (k.spread[i].value == k.spread[k.best].value)
 			m->standing[k.cells[i]] = STANDING_BEST;

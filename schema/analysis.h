@@ -50,7 +50,8 @@ struct contender {
  * with at least 95 % probability.  Returns the index of the best value (the first of equals), or -1 if n is 0. */
 int ties_find(const struct contender *c, size_t n, enum better better, const struct noise *noise, bool *ret_tied);
 
-/* The same for results of one series, noise pooled from their own spread (with the prior): the rule of best and show. */
+/* The same for results of one series, noise pooled from their own spread (with the prior): the rule of best and show.  Values are
+ * >= 0; where one is 0, such as a count of errors, nothing is known of ratios and only what equals the best is tied. */
 struct noise ties_judge(const struct spread *results, size_t n, enum keep keep, enum better better, bool *ret_tied);
 
 /* Marks what no other row is at least as good as in every metric and better in one.  values: n rows of n_metrics; NAN: not

@@ -84,9 +84,19 @@ struct noise ties_judge(const struct spread *results, size_t n, enum keep keep, 
 	AUTO_FREE struct contender *c = xcalloc(n + 1, sizeof(*c));
 	struct noise noise = noise_pool(results, n, true);
 
-	for (size_t i = 0; i < n; i++)
+	bool has_zero = false;
+	size_t best = 0;
+
+	for (size_t i = 0; i < n; i++) {
 		c[i] = (struct contender){ results[i].value, results[i].n, keep };
-	ties_find(c, n, better, &noise, ret_tied);
+		has_zero = has_zero || !(results[i].value > 0);
+		if (better == BETTER_LOWER ? results[i].value < results[best].value : results[i].value > results[best].value)
+			best = i;
+	}
+	if (!has_zero)
+		ties_find(c, n, better, &noise, ret_tied);
+	for (size_t i = 0; i < n && has_zero; i++)
+		ret_tied[i] = results[i].value == results[best].value;
 	return noise;
 }
 

@@ -161,7 +161,7 @@ static int metric_walk(struct walker *w, int64_t host_id, const struct walked *m
 		int64_t cell_id = column_int(st, 0), newest;
 		double value = column_real(st, 1);
 
-		if (!(value > 0))
+		if (value < 0)
 			continue;
 		if (rows++ == WALK_ROWS || w->n == WALK_MAX) {
 			w->ret->is_cut = true;

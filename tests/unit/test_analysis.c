@@ -92,6 +92,21 @@ static void equal_values_tie_and_the_direction_counts(void **state)
 	assert_int_equal(ties_find(c, 0, BETTER_HIGHER, &noise, tied), -1);
 }
 
+static void where_a_value_is_zero_only_equals_tie(void **state)
+{
+	const struct spread errors[] = { { 0, 0, 0, 3 }, { 1, 0, 2, 3 }, { 0, 0, 1, 3 }, { 5, 4, 6, 3 } };
+	const struct spread times[] = { { 100, 95, 105, 3 }, { 101, 96, 106, 3 }, { 300, 290, 310, 3 } };
+	bool tied[4];
+
+	(void)state;
+	ties_judge(errors, 4, KEEP_MEDIAN, BETTER_LOWER, tied);
+	assert_true(tied[0] && !tied[1] && tied[2] && !tied[3]);
+	ties_judge(errors, 4, KEEP_MEDIAN, BETTER_HIGHER, tied);
+	assert_true(!tied[0] && !tied[1] && !tied[2] && tied[3]);
+	ties_judge(times, 3, KEEP_MEDIAN, BETTER_LOWER, tied);
+	assert_true(tied[0] && tied[1] && !tied[2]);
+}
+
 /* The 44 configurations of the first study as truth: leads of 4 %, 1 % and 0.2 %. */
 static size_t truth_read(const char *column, double ret[64])
 {
@@ -425,6 +440,7 @@ int main(void)
 		cmocka_unit_test(critical_distance_grows_with_the_number_of_contenders),
 		cmocka_unit_test(student_quantiles_are_those_of_the_table),
 		cmocka_unit_test(equal_values_tie_and_the_direction_counts),
+		cmocka_unit_test(where_a_value_is_zero_only_equals_tie),
 		cmocka_unit_test(the_tie_set_holds_the_true_winner_in_95_of_100_generated_studies),
 		cmocka_unit_test(the_pareto_set_is_what_nothing_beats_in_everything),
 		cmocka_unit_test(planted_effects_come_back_from_noise_gaps_and_imbalance),
