@@ -65,12 +65,14 @@ void best_rank(const struct dataset *d, bool with_flagged, struct ranking **ret,
 		const struct dataset_result *r = &d->results[i];
 		struct ranking *k;
 
-		if (d->series[r->series].better == BETTER_NEITHER || r->value < 0)
+		if (d->series[r->series].better == BETTER_NEITHER)
 			continue;
 		k = ranking_of(ret, &n, &cap, r->series, result_host(d, r));
 		if (k->at == NULL)
 			k->at = xcalloc(d->series[r->series].n, sizeof(*k->at));
-		if (choose_is_ranked(d, r, with_flagged, &k->left_out))
+		if (r->value < 0)
+			k->left_out.not_positive++;
+		else if (choose_is_ranked(d, r, with_flagged, &k->left_out))
 			k->at[k->n++] = r;
 	}
 	for (size_t i = 0; i < n; i++)

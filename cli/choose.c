@@ -128,6 +128,14 @@ bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, b
 	return ranked == RANKED;
 }
 
+bool choose_is_compared(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count)
+{
+	if (!choose_is_ranked(d, r, with_flagged, count))
+		return false;
+	count->not_positive += !(r->value > 0);
+	return r->value > 0;
+}
+
 void choose_cells_left_out(const struct dataset *d, struct left_out *count)
 {
 	for (size_t i = 0; i < d->n_cells; i++) {
@@ -144,7 +152,8 @@ void choose_left_out_text(const struct left_out *l, struct text *ret)
 		size_t n;
 		const char *what;
 	} parts[] = { { l->flagged, "flagged" }, { l->incomplete, "incomplete" }, { l->infeasible, "infeasible" },
-		      { l->failed, "failed" }, { l->not_measured, "not measured" } };
+		      { l->failed, "failed" }, { l->not_measured, "not measured" },
+		      { l->not_positive, "of 0 or below, which have no ratio to others" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].n > 0)
@@ -161,6 +170,7 @@ struct json_object *choose_left_out_json(const struct left_out *l)
 	json_object_object_add(j, "incomplete", json_object_new_int64((int64_t)l->incomplete));
 	json_object_object_add(j, "infeasible", json_object_new_int64((int64_t)l->infeasible));
 	json_object_object_add(j, "failed", json_object_new_int64((int64_t)l->failed));
+	json_object_object_add(j, "not_positive", json_object_new_int64((int64_t)l->not_positive));
 	json_object_object_add(j, "not_measured", json_object_new_int64((int64_t)l->not_measured));
 	return j;
 }

@@ -50,10 +50,13 @@ void choose_varying(const struct dataset *d, bool *ret);
 /* How many cells of the dataset are not ranked, and why; series < 0: of any. */
 struct left_out {
 	size_t flagged, incomplete, infeasible, failed, not_measured;
+	size_t not_positive; /* 0 or below: no ratio to another result */
 	char flags[4 * FLAG_TEXT]; /* of those flagged: "drift, cached" */
 };
 /* Whether a result may be ranked; counts it if not.  with_flagged: flags are no obstacle. */
 bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count);
+/* The same where ratios are taken. */
+bool choose_is_compared(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count);
 void choose_cells_left_out(const struct dataset *d, struct left_out *count);
 /* "3 flagged (drift), 1 incomplete" or "". */
 void choose_left_out_text(const struct left_out *l, struct text *ret);

@@ -143,7 +143,7 @@ static struct keyed *side_keys(struct comparison *c, struct side *side, const si
 	for (size_t i = 0; i < d->n_results; i++) {
 		const struct dataset_result *r = &d->results[i];
 
-		if (!(r->value > 0) || !choose_is_ranked(d, r, c->with_flagged, &c->left_out))
+		if (!choose_is_compared(d, r, c->with_flagged, &c->left_out))
 			continue;
 		k[n++] = (struct keyed){ r, d->series[r->series].metric_id, configs[r->cell], d->cells[r->cell].started_ms };
 	}

@@ -50,8 +50,7 @@ static size_t rows_choose(const struct dataset *d, size_t series, bool with_flag
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->n_results; i++)
-		if (d->results[i].series == series && d->results[i].value > 0 &&
-		    choose_is_ranked(d, &d->results[i], with_flagged, count))
+		if (d->results[i].series == series && choose_is_compared(d, &d->results[i], with_flagged, count))
 			ret[n++] = &d->results[i];
 	return n;
 }

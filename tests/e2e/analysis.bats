@@ -408,3 +408,31 @@ answers() {
 	} >"$BATS_TEST_TMPDIR/asked"
 	diff <(answers) "$BATS_TEST_TMPDIR/asked"
 }
+
+@test "results of 0 have no ratio to others: they are counted as left out wherever they take no part" {
+	need jq
+	cat >"$BATS_TEST_TMPDIR/map.yaml" <<-'END'
+	import: zeros
+	source: none
+	published: 2020-01
+	keep: single
+	host: {value: h}
+	axes:
+	  filesystem: {column: fs}
+	workloads:
+	  w: {needs: [w]}
+	metrics:
+	  w.lost: {column: lost, unit: "1/s", better: lower}
+	  w.none: {column: none, unit: "1/s", better: lower}
+	  w.below: {column: below, unit: "1/s", better: lower}
+	END
+	printf 'fs,lost,none,below\next4,0,0,-1\nxfs,5,0,-2\next2,7,0,-3\n' >"$BATS_TEST_TMPDIR/zeros.csv"
+	export IOSWEEP_DB=$BATS_TEST_TMPDIR/zeros.db
+	iosweep import --csv "$BATS_TEST_TMPDIR/zeros.csv" --map "$BATS_TEST_TMPDIR/map.yaml"
+	iosweep import --csv "$BATS_TEST_TMPDIR/zeros.csv" --map <(sed 's/zeros/again/' "$BATS_TEST_TMPDIR/map.yaml")
+	[ "$(ask '[.metrics[].left_out.not_positive] | join(" ")' best 1)" = '0 0 3' ]
+	iosweep best 1 -m w.below | grep -q 'nothing to rank'
+	[ "$(ask '[.metrics[].left_out.not_positive] | join(" ")' effects 1)" = '1 3 3' ]
+	iosweep effects 1 | grep -q 'left out: 3 of 0 or below, which have no ratio to others'
+	iosweep compare 1 2 | grep -q 'results left out: 14 of 0 or below'
+}
