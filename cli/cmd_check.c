@@ -263,18 +263,34 @@ static void check_print(const struct plan *p, const struct matrix *m, const stru
 	cells_print(p, m, with_cells ? UINT64_MAX : CELLS_SHOWN);
 }
 
-/* Names that this kernel generation has dropped, so that nobody waits a night for cells that cannot be. */
+/* Schedulers that the kernels of today do not come with, so that nobody waits a night for cells that cannot be.  Others can be
+ * built for a kernel, so that they are no fault of the plan. */
+static void scheduler_remark(const struct axis_value *v, const char *file)
+{
+	static const char *const known[] = { "none", "mq-deadline", "bfq", "kyber", KERNEL_DEFAULT };
+	const char *nearest = text_nearest(v->value, known, ARRAY_SIZE(known));
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(v->value, known[i]) == 0)
+			return;
+	if (strcmp(v->value, "cfq") == 0)
+		fprintf(stderr, "%s:%d:%d: note: 'cfq' is gone since Linux 5.0 and has no successor: its cells will be infeasible; "
+		        "bfq is its nearest kin\n", file, v->line, v->column);
+	else if (nearest != NULL)
+		fprintf(stderr, "%s:%d:%d: note: '%s' is no scheduler that Linux comes with: did you mean '%s'?\n", file, v->line,
+		        v->column, v->value, nearest);
+	else
+		fprintf(stderr, "%s:%d:%d: note: '%s' is no scheduler that Linux comes with: its cells will be infeasible unless the "
+		        "host's kernel has it\n", file, v->line, v->column, v->value);
+}
+
 static void remarks_print(const struct plan *p, const char *file)
 {
 	for (size_t i = 0; i < p->n_blocks; i++)
 		for (size_t j = 0; j < p->blocks[i].n; j++)
-			for (size_t k = 0; k < p->blocks[i].axes[j].n; k++) {
-				const struct axis_value *v = &p->blocks[i].axes[j].values[k];
-
-				if (p->blocks[i].axes[j].def->kind == AXIS_NAME && strcmp(v->value, "cfq") == 0)
-					fprintf(stderr, "%s:%d:%d: note: 'cfq' is gone since Linux 5.0 and has no successor: its cells will "
-					        "be infeasible; bfq is its nearest kin\n", file, v->line, v->column);
-			}
+			for (size_t k = 0; k < p->blocks[i].axes[j].n; k++)
+				if (strcmp(p->blocks[i].axes[j].def->name, "scheduler") == 0)
+					scheduler_remark(&p->blocks[i].axes[j].values[k], file);
 }
 
 static int plan_check(const struct options *o, const char *data, size_t n, const struct registry *registry, struct diags *d)

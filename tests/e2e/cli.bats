@@ -288,3 +288,15 @@ json() { # PYTHON-EXPRESSION over d: of show --json on stdin
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"open the store '$HOME_DIR/theirs.db' for writing: Permission denied"* ]]
 }
+
+@test "check remarks on schedulers that Linux does not come with, and takes the plan all the same" {
+	printf '%s\n' 'plan: names' 'target: {image: 64MiB}' 'matrix: {filesystem: ext4, scheduler: [cfq, mq-dedline, adios, noop, none, kernel-default]}' \
+		'workloads: [dd-write: {size: 8MiB}]' >"$BATS_TEST_TMPDIR/names.yaml"
+	run iosweep check "$BATS_TEST_TMPDIR/names.yaml"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"names.yaml:3:40: note: 'cfq' is gone"* ]]
+	[[ $output == *"names.yaml:3:45: note: 'mq-dedline' is no scheduler that Linux comes with: did you mean 'mq-deadline'?"* ]]
+	[[ $output == *"names.yaml:3:57: note: 'adios' is no scheduler that Linux comes with: its cells will be infeasible unless"* ]]
+	[ "$(grep -c 'note:' <<<"$output")" = 3 ]
+}
