@@ -104,11 +104,19 @@ static void trial_write(const struct progress *p, const struct sweep *s, const s
 	}
 }
 
+/* Of a cell, by those that have ended: a workload may be for some cells only. */
+static int64_t trials_of_cell(const struct sweep *s)
+{
+	int64_t seen = s->cells_ended > 0 ? (s->trials_ok + s->cells_ended - 1) / s->cells_ended : 0;
+
+	return seen > 0 && seen < s->trials_per_cell ? seen : s->trials_per_cell;
+}
+
 static int64_t trials_left(const struct sweep *s)
 {
-	int64_t begun = s->trials_ok - s->cells_ended * s->trials_per_cell; /* in cells that have not ended */
+	int64_t each = trials_of_cell(s), begun = s->trials_ok - s->cells_ended * each; /* in cells that have not ended */
 
-	return (s->cells - s->cells_ended) * s->trials_per_cell - (begun > 0 ? begun : 0);
+	return (s->cells - s->cells_ended) * each - (begun > 0 ? begun : 0);
 }
 
 static void left_write(const struct progress *p, const struct sweep *s, bool is_running, struct text *line)

@@ -26,7 +26,8 @@ static void sweep_line(const struct report *r, FILE *out)
 	        is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target,
 	        sweep_state_name(s->state), reason[0] != '\0' ? ": " : "", reason);
 	if (s->is_rehearsal)
-		fprintf(out, "A rehearsal: image and small sizes; its figures say nothing about the plan's target.\n");
+		fprintf(out, "A rehearsal, with small sizes%s: its figures say nothing about the plan's own.\n",
+		        s->target_kind == TARGET_IMAGE ? " and on an image" : "");
 	if (about[0] != '\0')
 		fprintf(out, "%s\n", about);
 	fprintf(out, "%" PRId64 " of %" PRId64 " cell%s, %s", s->cells_ended, s->cells, s->cells == 1 ? "" : "s", kept[s->keep]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `rehearse:` of a plan, and a plan turned into its rehearsal: the same cells and tools, an image for a target, small sizes
- * and one trial.  What is small for a tool stands in its definition (workload_rehearse.c); a plan may say otherwise for one
+ * `rehearse:` of a plan, and a plan turned into its rehearsal: the same cells and tools, an image in place of a device,
+ * small sizes and one trial.  What is small for a tool stands in its definition (workload_rehearse.c); a plan may say otherwise for one
  * of its workloads.
  */
 #include <string.h>
@@ -95,10 +95,12 @@ static void workload_rehearse(struct plan *p, struct plan_workload *w)
 void plan_rehearse(struct plan *p)
 {
 	p->is_rehearsal = true;
-	p->target = (struct target){
-		.kind = TARGET_IMAGE, .name = "", .direct = true,
-		.image_bytes = p->rehearse_image_bytes > 0 ? p->rehearse_image_bytes : IMAGE_BYTES,
-	};
+	/* A plan for a directory names no filesystem to make on an image, and nothing is lost by staying there. */
+	if (p->target.kind != TARGET_DIRECTORY)
+		p->target = (struct target){
+			.kind = TARGET_IMAGE, .name = "", .direct = true,
+			.image_bytes = p->rehearse_image_bytes > 0 ? p->rehearse_image_bytes : IMAGE_BYTES,
+		};
 	p->memory_max_bytes = MEMORY_BYTES;
 	p->trials = p->rehearse_trials > 0 ? p->rehearse_trials : 1;
 	if (p->settle_ns > SETTLE_NS)

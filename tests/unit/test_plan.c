@@ -546,6 +546,11 @@ static void a_rehearsal_has_the_cells_and_tools_of_the_plan_and_small_sizes(void
 	assert_int_equal(p->trials, 1);
 	assert_true(p->target.image_bytes >= INT64_C(1) << 30);
 	plan_free(p);
+	p = read_good("plan: p\ntarget: {directory: d}\nworkloads: [dd-read]\nmatrix: {vm.dirty_ratio: 5}\n");
+	plan_rehearse(p);
+	assert_int_equal(p->target.kind, TARGET_DIRECTORY);
+	assert_string_equal(param_of(p, 0, "size"), "64MiB");
+	plan_free(p);
 }
 
 static void what_a_plan_says_of_its_rehearsal_is_checked(void **state)
