@@ -27,6 +27,12 @@ struct loader {
 	size_t n_tools, cap_tools;
 	struct { int64_t id, workload_id, environment_id; } *trials; /* owned: of the cell at hand */
 	size_t n_trials, cap_trials;
+	struct loaded_metric {
+		int64_t id, workload_id;
+		const char *name, *label, *unit;
+		enum better better;
+	} *metrics; /* owned: all, by id */
+	size_t n_metrics, cap_metrics;
 	struct { int64_t workload_id; size_t sweep; const char *name; } *names;   /* owned: workloads as the sweeps call them */
 	size_t n_names, cap_names;
 };
@@ -314,45 +320,69 @@ static int64_t environment_of(const struct loader *l, int64_t trial_id, int64_t 
 	return any;
 }
 
-#define RESULT_SQL \
-	"SELECT r.metric_id, r.value, r.min, r.max, r.n, r.left_out, r.trial_id, r.flags, m.workload_id, m.name, m.label, m.unit, " \
-	"m.better FROM result r JOIN metric m ON m.id = r.metric_id WHERE r.cell_id = ? AND "
+static int metrics_read(struct loader *l, struct err *e)
+{
+	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
 
-static void series_add(struct loader *l, struct statement *st, size_t sweep, const char *tools, enum keep keep)
+	if (statement_open(l->s, &st, e, "SELECT id, workload_id, name, label, unit, better FROM metric ORDER BY id", "") < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		const char *better = column_borrow(st, 5);
+
+		ARRAY_GROW(l->metrics, l->n_metrics, l->cap_metrics);
+		l->metrics[l->n_metrics++] = (struct loaded_metric){
+			.id = column_int(st, 0), .workload_id = column_int(st, 1), .name = column_text(st, 2, l->d->arena),
+			.label = column_text(st, 3, l->d->arena), .unit = column_text(st, 4, l->d->arena),
+			.better = strcmp(better, "lower") == 0 ? BETTER_LOWER : strcmp(better, "higher") == 0 ? BETTER_HIGHER : BETTER_NEITHER,
+		};
+	}
+	return rc;
+}
+
+static int metric_compare(const void *a, const void *b)
+{
+	const struct loaded_metric *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void series_add(struct loader *l, const struct loaded_metric *m, size_t sweep, const char *tools, enum keep keep)
 {
 	struct dataset *d = l->d;
-	const char *label = column_borrow(st, 10), *better = column_borrow(st, 12);
 
 	ARRAY_GROW(d->series, d->n_series, l->cap_series);
 	d->series[d->n_series++] = (struct dataset_series){
-		.key = arena_printf(d->arena, "%s.%s%s%s%s", workload_name(l, sweep, column_int(st, 8)), column_borrow(st, 9),
-		                    label[0] ? "{" : "", label, label[0] ? "}" : ""),
-		.unit = column_text(st, 11, d->arena), .tools = tools, .keep = keep, .metric_id = column_int(st, 0),
-		.workload_id = column_int(st, 8),
-		.better = strcmp(better, "lower") == 0 ? BETTER_LOWER : strcmp(better, "higher") == 0 ? BETTER_HIGHER : BETTER_NEITHER,
+		.key = arena_printf(d->arena, "%s.%s%s%s%s", workload_name(l, sweep, m->workload_id), m->name, m->label[0] ? "{" : "",
+		                    m->label, m->label[0] ? "}" : ""),
+		.unit = m->unit, .tools = tools, .keep = keep, .metric_id = m->id, .workload_id = m->workload_id, .better = m->better,
 	};
 }
 
+/* The series of the row's metric under the tools of its trials. */
 static int series_find(struct loader *l, struct statement *st, size_t sweep, size_t *ret, struct err *e)
 {
 	struct dataset *d = l->d;
+	const struct loaded_metric key = { .id = column_int(st, 0) },
+	                           *m = bsearch(&key, l->metrics, l->n_metrics, sizeof(key), metric_compare);
 	enum keep keep = d->sweeps[sweep].keep;
 	const char *tools;
 
-	if (tools_find(l, environment_of(l, column_int(st, 6), column_int(st, 8)), column_int(st, 8), &tools, e) < 0)
+	if (m == NULL)
+		return err_set(e, ERR_STORE, "store '%s': damaged: metric %lld is missing", l->s->path, (long long)key.id);
+	if (tools_find(l, environment_of(l, column_int(st, 6), m->workload_id), m->workload_id, &tools, e) < 0)
 		return -1;
 	for (size_t i = 0; i < d->n_series; i++) {
 		struct dataset_series *v = &d->series[i];
 
-		if (v->metric_id != column_int(st, 0) || (!l->o->across_keep && v->keep != keep) ||
-		    (!l->o->across_tool && strcmp(v->tools, tools) != 0))
+		if (v->metric_id != m->id || (!l->o->across_keep && v->keep != keep) || (!l->o->across_tool && strcmp(v->tools, tools) != 0))
 			continue;
 		if (strcmp(v->tools, tools) != 0 && strstr(v->tools, tools) == NULL)
 			v->tools = arena_printf(d->arena, "%s, %s", v->tools, tools);
 		*ret = i;
 		return 0;
 	}
-	series_add(l, st, sweep, tools, keep);
+	series_add(l, m, sweep, tools, keep);
 	*ret = d->n_series - 1;
 	return 0;
 }
@@ -416,8 +446,14 @@ static int result_add(struct loader *l, struct statement *st, size_t cell, struc
 
 static int results_read(struct loader *l, const struct selection *q, struct err *e)
 {
-	AUTO_FREE char *sql = xasprintf(RESULT_SQL "%s ORDER BY r.metric_id", text_str(&q->results));
+	const char *results = text_str(&q->results);
+	/* a join of its own for each result only where the filter speaks of metrics */
+	AUTO_FREE char *sql = xasprintf("SELECT r.metric_id, r.value, r.min, r.max, r.n, r.left_out, r.trial_id, r.flags FROM result r "
+	                                "%sWHERE r.cell_id = ? AND %s ORDER BY r.metric_id",
+	                                strstr(results, "m.") == NULL ? "" : "JOIN metric m ON m.id = r.metric_id ", results);
 
+	if (metrics_read(l, e) < 0)
+		return -1;
 	for (size_t i = 0; i < l->d->n_cells; i++) {
 		AUTO_STATEMENT struct statement *st = NULL;
 		int rc;
@@ -543,6 +579,7 @@ int store_dataset(struct store *s, const struct filter *f, const struct dataset_
 	free(l.seen_results.at);
 	free(l.tools);
 	free(l.trials);
+	free(l.metrics);
 	free(l.names);
 	if (rc < 0)
 		dataset_free(d);
