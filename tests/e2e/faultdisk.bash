@@ -40,7 +40,7 @@ disk_plan() { # SETTING...
 	  - command:
 	      as: write
 	      warm: yes
-	      run: [[dd, if=/dev/zero, "of=\${dir}/f", bs=4k, count=20, oflag=dsync]]
+	      run: [[dd, if=/dev/zero, "of=\${dir}/f$$", bs=4k, count=20, oflag=dsync]]
 	      metrics: {time: {value: ":elapsed", unit: s, better: lower}}
 	trials: 2
 	settle: 0
@@ -50,7 +50,9 @@ disk_plan() { # SETTING...
 
 trial_runs() { [ "$(query "SELECT count(*) FROM trial WHERE state = 'running'")" -gt 0 ]; }
 trial_failed() { [ "$(query "SELECT count(*) FROM trial WHERE state = 'failed'")" -gt 0 ]; }
-dd_is_stuck() { ps -C dd -o stat= -o args= | grep -q "^D.*count=20 oflag=dsync"; }
+# Its file has a name of its own, since other suites run such a dd as well.
+dd_is_stuck() { ps -C dd -o stat= -o args= | grep -q "^D.*/f$$ bs=4k"; }
+dd_pid() { ps -C dd -o pid=,args= | awk -v file="/f$$" 'index($0, file " bs=4k") { print $1 }'; }
 is_over() { case $(sweep_state) in done | failed | paused | cancelled) true ;; *) false ;; esac; }
 trial_reason() { query "SELECT reason FROM trial WHERE state = '$1' LIMIT 1"; }
 sweep_reason() { query 'SELECT reason FROM sweep ORDER BY id DESC LIMIT 1'; }

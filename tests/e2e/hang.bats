@@ -42,7 +42,7 @@ hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 	[ "$(cat "$sysctl")" = 4321 ]
 	kill -STOP "$NBDKIT"
 	wait_for 20 dd_is_stuck
-	pid=$(ps -C dd -o pid=,args= | awk '/count=20 oflag=dsync/ { print $1 }')
+	pid=$(dd_pid)
 	wait_for 60 hangs
 	sweep_reason
 	state_is paused
