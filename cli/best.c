@@ -171,9 +171,10 @@ static void ranking_head(const struct dataset *d, const struct ranking *r, FILE 
 {
 	const struct dataset_series *v = &d->series[r->series];
 	AUTO_TEXT struct text t = { 0 }, left = { 0 };
+	AUTO_FREE char *host = text_printable(r->host);
 	char count[COUNT_TEXT];
 
-	text_printf(&t, "%s on %s, %s is better: ", v->name, r->host, better_name(v->better));
+	text_printf(&t, "%s on %s, %s is better: ", v->name, host, better_name(v->better));
 	if (r->n == 0) {
 		text_add(&t, "nothing to rank");
 	} else {

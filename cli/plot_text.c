@@ -96,7 +96,9 @@ static void heat_print(const struct chart *c, FILE *out)
 
 void chart_text(const struct chart *c, size_t width, FILE *out)
 {
-	fprintf(out, "%s in %s\n%s\n\n", c->title, c->unit, c->subtitle);
+	AUTO_FREE char *subtitle = text_printable(c->subtitle);
+
+	fprintf(out, "%s in %s\n%s\n\n", c->title, c->unit, subtitle);
 	if (c->kind == CHART_HEAT)
 		fprintf(out, "%s over %s\n", c->key_label, c->x_label);
 	else

@@ -18,13 +18,16 @@ static void sweep_line(const struct report *r, FILE *out)
 	};
 	const struct sweep *s = &r->sweep;
 	bool is_table = s->state == SWEEP_IMPORTED;
-	AUTO_FREE char *reason = text_printable(s->reason != NULL ? s->reason : "");
+	const char *reason = s->reason != NULL ? s->reason : "";
+	AUTO_FREE char *line = NULL, *shown = NULL; /* names of another host's store are that host's words, too */
 	AUTO_FREE char *about = text_printable(s->about != NULL ? s->about : "");
 	char buf[SIZE_TEXT];
 
-	fprintf(out, "sweep %" PRId64 "  %s  on %s, %s%s%s: %s%s%s\n", s->id, s->plan_name, s->host,
-	        is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target,
-	        sweep_state_name(s->state), reason[0] != '\0' ? ": " : "", reason);
+	line = xasprintf("sweep %" PRId64 "  %s  on %s, %s%s%s: %s%s%s", s->id, s->plan_name, s->host,
+	                 is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target,
+	                 sweep_state_name(s->state), reason[0] != '\0' ? ": " : "", reason);
+	shown = text_printable(line);
+	fprintf(out, "%s\n", shown);
 	if (s->is_rehearsal)
 		fprintf(out, "A rehearsal, with small sizes%s: its figures say nothing about the plan's own.\n",
 		        s->target_kind == TARGET_IMAGE ? " and on an image" : "");

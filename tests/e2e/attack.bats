@@ -110,6 +110,17 @@ is_printable() { # FILE...
 	iosweep export --lines 1 >"$HOME_DIR/lines"
 	is_printable "$HOME_DIR"/{said,show.json,show.csv,trials,list,lines}
 
+	# a store of another host may hold anything
+	daemon_stop
+	sqlite3 "$IOSWEEP_DB" "UPDATE plan SET name = 'p' || char(27) || '[31m', about = char(27); UPDATE host SET name = 'h' || char(27) || '[31m';
+		UPDATE sweep SET target = char(27), reason = char(27) || char(10) || 'forged'; UPDATE cell SET state = 'ok', reason = char(27)"
+	local command
+	for command in list show 'show --trials' best query history 'plot 1 -m who.t' 'wait last'; do
+		iosweep $command >"$HOME_DIR/said" 2>&1 || true
+		is_printable "$HOME_DIR/said"
+		if grep '^forged' "$HOME_DIR/said"; then false; fi
+	done
+
 	sed "s/^plan: .*/&\nabout: \"a\\\\e[31mb\"\n\"k\\\\e[31mey\": 1/" "$PLAN" >"$PLAN.escapes"
 	run -2 --separate-stderr iosweep check "$PLAN.escapes"
 	printf '%s\n' "$output" "$stderr" >"$HOME_DIR/said"
