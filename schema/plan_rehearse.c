@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `rehearse:` of a plan, and a plan turned into its rehearsal: the same cells and tools, an image in place of a device,
- * small sizes and one trial.  What is small for a tool stands in its definition (workload_rehearse.c); a plan may say otherwise for one
- * of its workloads.
+ * `rehearse:` of a plan, and a plan turned into its rehearsal: the same cells and tools, an image in
+ * place of a device, small sizes and one trial.  What is small for a tool stands in its definition
+ * (workload_rehearse.c); a plan may say otherwise for one of its workloads.
  */
 #include <string.h>
 

@@ -117,7 +117,8 @@ static int environments_compare(struct store *s, struct subject *c, int64_t work
 	if (n < 2)
 		return 0;
 	if (statement_open(s, &st, e,
-	                   "WITH v AS (SELECT f.key AS key, f.value AS value, min(t.repetition) AS first, count(DISTINCT t.environment_id) AS n "
+	                   "WITH v AS (SELECT f.key AS key, f.value AS value, min(t.repetition) AS first, "
+	                   "count(DISTINCT t.environment_id) AS n "
 	                   "FROM trial t JOIN environment_fact f ON f.environment_id = t.environment_id WHERE t.cell_id = ? "
 	                   "AND t.workload_id = ? AND t.state = 'ok' AND f.class <> 'volatile' GROUP BY 1, 2 ORDER BY 1, 3) "
 	                   "SELECT key, group_concat('''' || value || '''', ', then ') FROM v GROUP BY key "

@@ -25,11 +25,6 @@ struct scan {
 	struct extents sum;
 };
 
-struct extent_map {
-	struct fiemap head;
-	struct fiemap_extent extents[BATCH];
-};
-
 /* The part of an extent that lies within the file. */
 static int64_t extent_bytes(const struct fiemap_extent *x, int64_t size)
 {
@@ -40,20 +35,20 @@ static int64_t extent_bytes(const struct fiemap_extent *x, int64_t size)
 
 static void file_scan(struct scan *s, int fd, int64_t size)
 {
-	struct extent_map *m = xcalloc(1, sizeof(*m));
+	struct fiemap *m = xcalloc(1, sizeof(*m) + BATCH * sizeof(m->fm_extents[0]));
 	struct extents own = { .bytes = size, .holes = size };
 	bool is_last = false, is_known = false;
 	uint64_t from = 0;
 
 	while (!is_last && from < (uint64_t)size) {
-		m->head = (struct fiemap){ .fm_start = from, .fm_length = (uint64_t)size - from, .fm_flags = FIEMAP_FLAG_SYNC,
-			                   .fm_extent_count = BATCH };
+		*m = (struct fiemap){ .fm_start = from, .fm_length = (uint64_t)size - from,
+			              .fm_flags = FIEMAP_FLAG_SYNC, .fm_extent_count = BATCH };
 		if (ioctl(fd, FS_IOC_FIEMAP, m) < 0)
 			break;
 		is_known = true;
-		is_last = m->head.fm_mapped_extents < BATCH;
-		for (uint32_t i = 0; i < m->head.fm_mapped_extents && i < BATCH; i++) {
-			const struct fiemap_extent *x = &m->extents[i];
+		is_last = m->fm_mapped_extents < BATCH;
+		for (uint32_t i = 0; i < m->fm_mapped_extents && i < BATCH; i++) {
+			const struct fiemap_extent *x = &m->fm_extents[i];
 			int64_t bytes = (int64_t)x->fe_logical < size ? extent_bytes(x, size) : 0;
 
 			own.holes -= bytes;

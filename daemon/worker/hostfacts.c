@@ -52,8 +52,8 @@ static const char *value_clean(const char *s, size_t n, struct arena *a)
 	return value;
 }
 
-static bool line_take(const struct config_facts *f, const char *line, size_t n, struct arena *a, struct environment_fact *ret,
-                      size_t *ret_n)
+static bool line_take(const struct config_facts *f, const char *line, size_t n, struct arena *a,
+                      struct environment_fact *ret, size_t *ret_n)
 {
 	size_t key = strcspn(line, "=\n"), skip = strspn(line, " \t");
 	size_t end = key;
@@ -76,7 +76,8 @@ static const char *error_key(const struct config_facts *f, struct arena *a)
 	return arena_printf(a, "%s.error", f->name);
 }
 
-size_t hostfacts_parse(const struct config_facts *f, const char *out, struct arena *a, struct environment_fact *ret, size_t n)
+size_t hostfacts_parse(const struct config_facts *f, const char *out, struct arena *a,
+                       struct environment_fact *ret, size_t n)
 {
 	size_t bad = 0;
 
@@ -102,7 +103,8 @@ static int owner_check(const char *program, struct err *e)
 	return 0;
 }
 
-static size_t program_run(struct worker *w, const struct config_facts *f, struct arena *a, struct environment_fact *ret, size_t n)
+static size_t program_run(struct worker *w, const struct config_facts *f, struct arena *a,
+                          struct environment_fact *ret, size_t n)
 {
 	const struct tool_identity root = { .is_root = true, .cgroup_fd = -1 };
 	const struct tool tool = { .argv = f->argv, .timeout_ns = DEADLINE_NS, .keep = KEEP_BYTES };
