@@ -12,7 +12,7 @@
 
 #include "daemon/worker/hostfacts.h"
 
-static char *program[] = { "/bin/true", NULL };
+static char path[] = "/bin/true", *program[] = { path, NULL };
 static const char *identity[] = { "firmware", NULL }, *changing[] = { "temperature", NULL };
 static const struct config_facts perc = { .name = "perc", .argv = program, .identity = identity, .is_volatile = changing };
 
