@@ -187,6 +187,9 @@ static void shown_read(const char *path, struct text *ret)
 	struct libmnt_fs *fs = table == NULL ? NULL : mnt_table_find_target(table, path, MNT_ITER_BACKWARD);
 	const char *vfs = fs == NULL ? NULL : mnt_fs_get_vfs_options(fs), *sb = fs == NULL ? NULL : mnt_fs_get_fs_options(fs);
 
+	/* both begin with rw or ro; what is the same is said once */
+	if (vfs != NULL && sb != NULL && strncmp(vfs, sb, 2) == 0 && (sb[2] == ',' || sb[2] == '\0'))
+		sb = sb[2] == ',' ? sb + 3 : NULL;
 	text_printf(ret, "%s%s%s", vfs == NULL ? "" : vfs, vfs != NULL && sb != NULL ? "," : "", sb == NULL ? "" : sb);
 	mnt_unref_table(table);
 }

@@ -170,6 +170,8 @@ static void the_data_mode_comes_from_the_superblock_too(void **state)
 	OK(settings_verify(&f->w, "after the mount", &f->e));
 	shown(f, "mount", effective, "implied");
 	assert_non_null(strstr(effective, "data=writeback"));
+	assert_memory_equal(effective, "rw,", 3);
+	assert_null(strstr(effective + 2, ",rw")); /* of the mount and of the superblock: once */
 }
 
 static void an_unknown_option_is_infeasible_in_the_kernels_words(void **state)
