@@ -4,13 +4,19 @@
 
 members=("$(lab_disk m1)" "$(lab_disk m2)" "$(lab_disk m3)" "$(lab_disk m4)")
 modprobe -a raid10 2>/dev/null
-mdadm --create /dev/md20 --run --level=10 --raid-devices=4 --chunk=64 --size=200M --bitmap=none --metadata=1.2 "${members[@]}" \
-	</dev/null
-mdadm --wait /dev/md20
-udevadm settle
-uuid=$(mdadm --detail --export /dev/md20 | sed -n 's/^MD_UUID=//p')
-config "array: {by-id: md-uuid-$uuid}"
-daemon_start
+array_make() { # SIZE of each member's part
+	mdadm --create /dev/md20 --run --level=10 --raid-devices=4 --chunk=64 "--size=$1" --assume-clean --bitmap=none --metadata=1.2 \
+		"${members[@]}" </dev/null
+	udevadm settle
+	config "array: {by-id: md-uuid-$(mdadm --detail --export /dev/md20 | sed -n 's/^MD_UUID=//p')}"
+	daemon_start
+}
+array_end() {
+	daemon_stop
+	mdadm --stop /dev/md20
+	mdadm --zero-superblock "${members[@]}"
+	udevadm settle
+}
 effective() { # AXIS: of the newest sweep, "FILESYSTEM VERDICT EFFECTIVE" a line
 	query "SELECT f.requested, v.verdict, v.effective FROM cell_value v JOIN axis a ON a.id = v.axis_id
 		JOIN cell c ON c.id = v.cell_id JOIN cell_value f ON f.cell_id = c.id JOIN axis fa ON fa.id = f.axis_id
@@ -18,19 +24,28 @@ effective() { # AXIS: of the newest sweep, "FILESYSTEM VERDICT EFFECTIVE" a line
 }
 
 # ---- case 20 ----
-RUN='[sleep, "0.1"]' plan '{device: array, erase: yes}' '{filesystem: [found, right, wrong]}' 1 >/tmp/plan.yaml
-cat >>/tmp/plan.yaml <<'END'
-define:
-  filesystem:
-    found: {type: xfs}
-    right: {type: xfs, mkfs: [-d, "su=64k,sw=2"]}
-    wrong: {type: xfs, mkfs: [-d, "su=64k,sw=12"]}
-END
-iosweep submit /tmp/plan.yaml --wait
-effective mkfs >/tmp/geometry
-cat /tmp/geometry
+geometry() { # FILESYSTEM...
+	RUN='[sleep, "0.1"]' plan '{device: array, erase: yes}' "{filesystem: [$1]}" 1 >/tmp/plan.yaml
+	cat >>/tmp/plan.yaml <<-'END'
+	define:
+	  filesystem:
+	    found: {type: xfs}
+	    right: {type: xfs, mkfs: [-d, "su=64k,sw=2"]}
+	    wrong: {type: xfs, mkfs: [-d, "su=64k,sw=12"]}
+	END
+	iosweep submit /tmp/plan.yaml --wait
+	effective mkfs >/tmp/geometry
+	cat /tmp/geometry
+}
+array_make 200M
+geometry found
+check 'mkfs.xfs: that it ignored the geometry of a small array takes the certainty away (case 20)' \
+	grep -q '^found|unconfirmed|.*sunit=0 ' /tmp/geometry
+array_end
+array_make 600M
+geometry 'found, right, wrong'
 check 'mkfs.xfs: the geometry that it found by itself is recorded with its numbers (case 20)' \
-	grep -q '^found|implied|.*sunit=.*swidth=' /tmp/geometry
+	grep -q '^found|implied|.*sunit=[1-9][0-9]* swidth=[1-9]' /tmp/geometry
 check 'mkfs.xfs: one that fits is confirmed' grep -q '^right|confirmed|' /tmp/geometry
 check 'mkfs.xfs: one that it warned about is not (case 20)' grep -q '^wrong|\(unconfirmed\|contradicted\)|' /tmp/geometry
 
