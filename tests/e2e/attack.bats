@@ -18,6 +18,8 @@ setup() {
 
 teardown() {
 	[ -z "${HOLDER:-}" ] || kill "$HOLDER" 2>/dev/null || true
+	daemon_stop || true
+	umount "$HOME_DIR/images" 2>/dev/null || true
 	daemon_teardown
 }
 
@@ -249,7 +251,7 @@ is_printable() { # FILE...
 }
 
 @test "an image that would fill the disk it lies on is refused, and one that was accepted in time as well" {
-	mount -t tmpfs -o size=100m tmpfs "$HOME_DIR/images"
+	mount -t tmpfs -o size=100m,mode=700 tmpfs "$HOME_DIR/images"
 	daemon_start
 	attack_plan '{image: 60MiB}' '{filesystem: ext4}' 1 true >"$PLAN"
 	run iosweep submit "$PLAN" --wait
