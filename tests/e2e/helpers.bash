@@ -50,6 +50,7 @@ device_make() {
 	local image=$HOME_DIR/$1.img
 	truncate -s "$2" "$image"
 	DEVICE=$(losetup -f --show "$image")
+	partx -d "$DEVICE" 2>/dev/null || true # of a test that was killed: they outlive the detaching
 	LOOPS+=("$DEVICE")
 	grep -q '^devices:' "$CONFIG" || echo 'devices:' >>"$CONFIG"
 	echo "  $1: {backing-file: $image}" >>"$CONFIG"
