@@ -259,7 +259,7 @@ json() { # PYTHON-EXPRESSION over d: of show --json on stdin
 	[ "$status" -eq 0 ]
 	"$B/iosweepd" --config "$CONFIG" 2>>"$HOME_DIR/daemon.log" 3>&- &
 	echo $! >"$HOME_DIR/daemon.pid"
-	wait $waiter
+	wait $waiter || { cat "$HOME_DIR/err"; false; }
 	grep -q 'no daemon answers: the sweep goes on when one is started' "$HOME_DIR/err"
 	grep -q ' 3 \|0.*%' "$HOME_DIR/out"
 	kill -TERM "$(cat "$HOME_DIR/daemon.pid")"
