@@ -363,11 +363,12 @@ static void series_add(struct loader *l, const struct loaded_metric *m, size_t s
 static int series_find(struct loader *l, struct statement *st, size_t sweep, size_t *ret, struct err *e)
 {
 	struct dataset *d = l->d;
-	const struct loaded_metric key = { .id = column_int(st, 0) },
-	                           *m = bsearch(&key, l->metrics, l->n_metrics, sizeof(key), metric_compare);
+	const struct loaded_metric key = { .id = column_int(st, 0) }, *m = NULL;
 	enum keep keep = d->sweeps[sweep].keep;
 	const char *tools;
 
+	if (l->n_metrics > 0)
+		m = bsearch(&key, l->metrics, l->n_metrics, sizeof(key), metric_compare);
 	if (m == NULL)
 		return err_set(e, ERR_STORE, "store '%s': damaged: metric %lld is missing", l->s->path, (long long)key.id);
 	if (tools_find(l, environment_of(l, column_int(st, 6), m->workload_id), m->workload_id, &tools, e) < 0)
