@@ -100,7 +100,7 @@ for what; do
 		iosweep wait last >/dev/null ;;
 	check)
 		axis=$(seq -s, 10)
-		printf 'plan: million\ntarget: {image: 1GiB}\nmatrix: {%s}\nworkloads: [dd-write]\n' \
+		printf 'plan: million\ntarget: {image: 1GiB}\nmatrix: {filesystem: ext4, %s}\nworkloads: [dd-write]\n' \
 			"$(for a in a b c d e f; do printf 'label.%s: [%s], ' $a "$axis"; done)" >"$BENCH_DIR/million.yaml"
 		for ((i = 0; i < rounds; i++)); do
 			/usr/bin/env bash -c 'TIMEFORMAT="%R s"; time iosweep check "$1" >/dev/null' check "$BENCH_DIR/million.yaml"
