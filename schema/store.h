@@ -38,6 +38,9 @@ void store_set_patience(struct store *s, int ms);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
+/* From now on commits need not be on the disk when they return (lazy): a power cut may take them back, a crash of the process
+ * does not; or they must be, which is the rule.  Without effect inside a transaction. */
+void store_lazy(struct store *s, bool is_lazy);
 /* Ends a transaction by how it went: commits if rc is 0, else rolls back.  Returns 0 or -1. */
 int store_finish(struct store *s, int rc, struct err *e);
 

@@ -39,9 +39,6 @@ struct store {
 	size_t n_cached;
 };
 
-/* From now on commits need not be on the disk when they return (lazy), or must be, which is the rule. */
-void store_lazy(struct store *s, bool is_lazy);
-
 /* Fills e from the state of the connection. what: "record a trial"; shown in front of SQLite's words. */
 int store_failed(struct store *s, struct err *e);
 

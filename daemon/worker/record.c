@@ -7,12 +7,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-int record_batch(struct worker *w, struct err *e)
+int record_batch(struct worker *w, bool is_lazy, struct err *e)
 {
 	if (w->has_batch)
 		return 0;
-	if (store_begin(w->store, e) < 0)
+	store_lazy(w->store, is_lazy);
+	if (store_begin(w->store, e) < 0) {
+		store_lazy(w->store, false);
 		return -1;
+	}
 	w->has_batch = true;
 	return 0;
 }
@@ -28,8 +31,10 @@ int record_commit(struct worker *w, struct err *e)
 {
 	int rc = 0;
 
-	if (w->has_batch)
+	if (w->has_batch) {
 		rc = store_commit(w->store, e);
+		store_lazy(w->store, false);
+	}
 	w->has_batch = false;
 	if (rc < 0)
 		text_clear(&w->held_hints); /* what they tell of has not come true */

@@ -257,7 +257,7 @@ static int cell_work(struct visit *v, struct err *e)
 static int cell_end(struct visit *v, enum cell_state state, const char *reason, struct err *e)
 {
 	struct worker *w = v->w;
-	int rc = record_batch(w, e); /* shared with the beginning of the next cell */
+	int rc = record_batch(w, true, e); /* shared with the beginning of the next cell */
 
 	if (rc == 0)
 		rc = store_cell_end(w->store, w->cell_id, state, reason, v->r->times, v->r->n_times, e);

@@ -229,7 +229,7 @@ static int trial_store(struct trial *t, const char *state, const char *reason, i
 	};
 	int rc;
 
-	if (fault_before("record", false, e) < 0 || (t->is_followed && record_batch(t->w, e) < 0))
+	if (fault_before("record", false, e) < 0 || (t->is_followed && record_batch(t->w, false, e) < 0))
 		return -1;
 	rc = store_trial_end(t->w->store, t->id, &end, e);
 	return rc == 0 ? fault_after("record", false, e) : rc;
@@ -312,7 +312,8 @@ int trial_run(struct bench *b, int repetition, bool is_followed, int64_t environ
 	struct trial t = { .b = b, .w = b->w, .a = a, .repetition = repetition, .is_followed = is_followed };
 	struct err why = { 0 };
 
-	if (store_trial_begin(b->w->store, b->w->cell_id, b->def->workload_id, repetition, &t.id, e) < 0 ||
+	if (record_batch(b->w, true, e) < 0 ||
+	    store_trial_begin(b->w->store, b->w->cell_id, b->def->workload_id, repetition, &t.id, e) < 0 ||
 	    record_commit(b->w, e) < 0)
 		return -1;
 	if (trial_phases(&t, &why) < 0 || trial_extract(&t, &why) < 0 || trial_flags(&t, &why) < 0) {
