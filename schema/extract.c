@@ -415,7 +415,6 @@ int extract(const struct workload *w, const struct workload_param *params, size_
             const struct capture *captures, size_t n_captures, const struct fact *facts, size_t n_facts, int exit_status,
             struct arena *a, struct outcome *ret, struct err *e)
 {
-	AUTO_EVALUATOR struct evaluator *evaluator = NULL;
 	struct extraction x = { .w = w, .captures = captures, .n_captures = n_captures, .facts = facts, .n_facts = n_facts,
 		                .params = params, .n_params = n_params, .arena = a };
 	struct verdict v = { EXTRACT_OK, "" };
@@ -423,9 +422,9 @@ int extract(const struct workload *w, const struct workload_param *params, size_
 	const char *suspect = NULL;
 	int rc;
 
-	if (evaluator_new(&evaluator, e) < 0)
+	if (*w->evaluator == NULL && evaluator_new(w->evaluator, e) < 0)
 		return -1;
-	x.evaluator = evaluator;
+	x.evaluator = *w->evaluator;
 	x.caches = arena_array(a, n_captures, sizeof(*x.caches));
 	for (size_t i = 0; i < w->n_metrics; i++)
 		if (metric_measure(&x, &w->metrics[i], &sum, e) < 0)

@@ -353,7 +353,7 @@ static struct workload *definition_read(const struct node *root, const char *dat
 	AUTO_TEXT struct text dump = { 0 };
 	struct err e;
 
-	*w = (struct workload){ .arena = a, .name = is_body ? "command" : "", .about = "", .is_body = is_body,
+	*w = (struct workload){ .arena = a, .evaluator = arena_array(a, 1, sizeof(struct evaluator *)), .name = is_body ? "command" : "", .about = "", .is_body = is_body,
 		                .source = is_body ? body_source(root, a) : arena_strndup(a, data, n), .file = arena_strdup(a, d->file != NULL ? d->file : "") };
 	if (root->kind != NODE_MAP) {
 		diags_add(d, root->line, root->column, "a workload definition must be a map, not %s", node_kind_name(root));
@@ -409,8 +409,10 @@ int workload_from_plan(const struct node *body, const char *data, size_t n, stru
 
 void workload_free(struct workload *w)
 {
-	if (w != NULL)
-		arena_free(w->arena);
+	if (w == NULL)
+		return;
+	evaluator_free(*w->evaluator);
+	arena_free(w->arena);
 }
 
 bool workload_uses(const struct workload *w, const char *fact)

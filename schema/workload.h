@@ -67,6 +67,7 @@ struct workload {
 	struct workload_metric *metrics; /* owned by the arena */
 	size_t n_metrics;
 	const void *rules;       /* complete-if, fail-if, suspect-if: private to extract.c */
+	struct evaluator **evaluator; /* in the arena; *evaluator is owned: its compiled expressions, made by the first extraction */
 	const char *uses[16];    /* the facts (extract.h) that its expressions name; NULL-terminated */
 	bool is_body;            /* made by workload_from_plan */
 	uint8_t digest[32];      /* of what it says, without about, rehearse and comments */
