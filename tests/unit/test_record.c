@@ -72,7 +72,7 @@ static void a_hint_waits_for_the_commit_of_what_it_tells(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(record_batch(&f->w, NULL), 0);
+	assert_int_equal(record_batch(&f->w, false, NULL), 0);
 	record_hint(&f->w, "trial", "cell %d: ok", 1);
 	assert_string_equal(told(f), "");
 	assert_int_equal(record_commit(&f->w, NULL), 0);
@@ -91,7 +91,7 @@ static void a_hint_whose_commit_fails_is_not_sent(void **state)
 	int64_t id;
 	int rc;
 
-	assert_int_equal(record_batch(&f->w, NULL), 0);
+	assert_int_equal(record_batch(&f->w, false, NULL), 0);
 	assert_int_equal(store_host(f->w.store, uuid, "here", &id, NULL), 0);
 	record_hint(&f->w, "trial", "cell %d: ok", 1);
 	/* as on a disk that has gone: the log cannot be written to */
@@ -111,7 +111,7 @@ static void a_line_does_not_wait(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(record_batch(&f->w, NULL), 0);
+	assert_int_equal(record_batch(&f->w, false, NULL), 0);
 	record_line(&f->w, "hangs", "why");
 	assert_string_equal(told(f), "hangs why\n");
 	assert_int_equal(record_commit(&f->w, NULL), 0);
