@@ -29,7 +29,9 @@ fault_wait() { # SECONDS TEST...
 fault_up() {
 	mkdir -p "$FAULT_DIR/fuse"
 	rm -f "$FAULT_DIR/socket"
-	nbdkit -f -U "$FAULT_DIR/socket" "$@" 2>/dev/null 3>&- &
+	# In a session of its own: when a process group with a stopped member loses its last tie to its session, the kernel
+	# sends SIGHUP to all of it (POSIX, _exit), which ends nbdkit, the other suites and make.
+	setsid nbdkit -f -U "$FAULT_DIR/socket" "$@" 2>/dev/null 3>&- &
 	NBDKIT=$!
 	fault_wait 10 [ -S "$FAULT_DIR/socket" ] || return 1
 	nbdfuse "$FAULT_DIR/fuse/disk" "nbd+unix:///?socket=$FAULT_DIR/socket" 2>/dev/null 3>&- &
