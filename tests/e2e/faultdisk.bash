@@ -30,7 +30,7 @@ disk_up() { # NBDKIT-ARGUMENT...
 	BEFORE=$(machine_state "$LOOP")
 }
 
-# Two cells, two trials each of a second or so of synchronous writes.
+# Two cells, two trials each of a second or so of synchronous writes; FIRST, if set, is an argument list to run before them.
 disk_plan() { # SETTING...
 	cat <<-END
 	plan: fault
@@ -40,7 +40,7 @@ disk_plan() { # SETTING...
 	  - command:
 	      as: write
 	      warm: yes
-	      run: [[dd, if=/dev/zero, "of=\${dir}/f$$", bs=4k, count=20, oflag=dsync]]
+	      run: [${FIRST:+$FIRST, }[dd, if=/dev/zero, "of=\${dir}/f$$", bs=4k, count=20, oflag=dsync]]
 	      metrics: {time: {value: ":elapsed", unit: s, better: lower}}
 	trials: 2
 	settle: 0

@@ -7,6 +7,7 @@ load faultdisk
 @test "writes that fail with EIO fail the trial with that reason, the next cell is measured, the machine is as before" {
 	disk_up
 	daemon_start
+	FIRST='[sleep, 2]' # the second trial fails at once on a filesystem gone read-only: time to mend the disk before the next cell
 	disk_plan >"$PLAN"
 	iosweep submit "$PLAN"
 	wait_for 30 trial_runs
