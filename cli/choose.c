@@ -9,7 +9,13 @@
 
 bool choose_is_filter(const char *word)
 {
-	return strpbrk(word, "=<>!") != NULL || strchr(word, ' ') != NULL;
+	static const char *const last[] = { "last" };
+
+	if (strpbrk(word, "=<>! ") != NULL)
+		return true;
+	if (text_starts(word, last[0]) || text_nearest(word, last, ARRAY_SIZE(last)) != NULL)
+		return false;
+	return word[strspn(word, "0123456789abcdefABCDEF-,")] != '\0';
 }
 
 int choose_filter(const struct options *o, int first, const char *fallback, struct arena *a, struct filter *ret, struct err *e)

@@ -30,7 +30,7 @@ static inline void auto_dataset(struct dataset **d)
 /* The arguments from number `first` on: a word with an operator is a filter, any other names a sweep; --metric is added.  Without
  * any argument and with fallback not NULL, the sweep `fallback` is meant. */
 int choose_filter(const struct options *o, int first, const char *fallback, struct arena *a, struct filter *ret, struct err *e);
-/* Whether an argument is a filter; if not, it names a sweep. */
+/* Whether an argument is a filter, or meant as one: it has an operator, or what no name of a sweep has. */
 bool choose_is_filter(const char *word);
 /* Reads OPTIONS_SELECT and loads the dataset. */
 int choose_dataset(const struct options *o, struct store *s, const struct filter *f, struct dataset **ret, struct err *e);

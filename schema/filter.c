@@ -259,6 +259,18 @@ static int term_check(const struct reader *r, struct filter_term *t, struct err 
 	return 0;
 }
 
+/* Not one of the operators at r->at, but what other languages have for one, or nothing. */
+static int operator_fault(const struct reader *r, const char *key, struct err *e)
+{
+	int n = (int)strspn(r->at, "=<>!~:");
+
+	if (n > 0)
+		reader_fault(r, r->at, e, "'%.*s' after '%s' is no operator: write one of = != < <= > >=", n, r->at, key);
+	else
+		reader_fault(r, r->at, e, "an operator is missing after '%s': one of = != < <= > >=", key);
+	return err_hint(e, "a filter is such as filesystem=xfs; a sweep is named by its number, last, or the front of its UUID");
+}
+
 static int term_read(struct reader *r, struct err *e)
 {
 	struct filter_term t = { .text = arena_strdup(r->a, r->text), .column = (int)(r->at - r->text) + 1 };
@@ -272,8 +284,8 @@ static int term_read(struct reader *r, struct err *e)
 		return reader_fault(r, begin, e, "a key is missing: write KEY=VALUE");
 	t.key = arena_strndup(r->a, begin, (size_t)(r->at - begin));
 	op = operator_at(r->at, &n);
-	if (op < 0)
-		return reader_fault(r, r->at, e, "an operator is missing after '%s': one of = != < <= > >=", t.key);
+	if (op < 0 || (strspn(r->at, "=<>!~") > n && !key_is_free_text(t.key)))
+		return operator_fault(r, t.key, e);
 	t.op = (enum filter_op)op;
 	r->at += n;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)

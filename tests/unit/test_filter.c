@@ -129,7 +129,12 @@ static void faults_mark_the_column(void **state)
 	fails("a=1,,2", "filter, column 5: a value is missing here\n    a=1,,2\n        ^");
 	fails("=xfs", "filter, column 1: a key is missing: write KEY=VALUE\n    =xfs\n    ^");
 	fails("label.hw='a", "filter, column 10: the quote is not closed\n    label.hw='a\n             ^");
-	fails("filesystem==xfs", "filter, column 12: a value cannot hold '=' outside quotes\n    filesystem==xfs\n               ^");
+	fails("filesystem==xfs",
+	      "filter, column 11: '==' after 'filesystem' is no operator: write one of = != < <= > >=\n    filesystem==xfs\n              ^");
+	fails("filesystem~xfs",
+	      "filter, column 11: '~' after 'filesystem' is no operator: write one of = != < <= > >=\n    filesystem~xfs\n              ^");
+	fails("host=~db*", "filter, column 5: '=~' after 'host' is no operator: write one of = != < <= > >=\n    host=~db*\n        ^");
+	fails("filesystem=x=fs", "filter, column 13: a value cannot hold '=' outside quotes\n    filesystem=x=fs\n                ^");
 	fails("host>db", "filter, column 1: 'host' is compared by = or != only\n    host>db\n    ^");
 	fails("readahead>1MiB,2MiB", "filter, column 1: a list goes with = and != only\n    readahead>1MiB,2MiB\n    ^");
 	fails("since=tomorrow", "filter, column 1: 'tomorrow' is not a date: write 2026-01-31, 2026-01-31T21:00 or 30d\n"
