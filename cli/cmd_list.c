@@ -67,7 +67,7 @@ static void sweep_add(struct table *t, const struct list_columns *c, const struc
 	table_show(t, c->submitted, time_format_local(s->submitted_ms, time));
 	took_set(t, c->took, s);
 	table_text(t, c->uuid, uuid_format(s->uuid, uuid));
-	table_text(t, c->reason, s->reason != NULL ? s->reason : "");
+	table_text(t, c->reason, s->reason);
 }
 
 static int list_run(const struct options *o, struct err *e)

@@ -406,11 +406,20 @@ static void units_build(struct report *r, enum scale_style style)
 	}
 }
 
+static bool filter_has_metrics(const struct filter *f)
+{
+	bool has = false;
+
+	for (size_t i = 0; f != NULL && i < f->n; i++)
+		has = has || f->at[i].kind == FILTER_METRIC || f->at[i].kind == FILTER_WORKLOAD;
+	return has;
+}
+
 int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum scale_style style, struct arena *a, struct report *ret,
                 struct err *e)
 {
 	const struct filter all = { 0 };
-	struct report r = { .arena = a, .is_filtered = f != NULL && f->n > 0 };
+	struct report r = { .arena = a, .is_filtered = f != NULL && f->n > 0, .has_some_metrics = filter_has_metrics(f) };
 
 	if (store_begin(s, e) < 0) /* one state of the store for the whole report, while a sweep records */
 		return -1;
@@ -520,7 +529,26 @@ int report_choose(struct report *r, const char *list, struct err *e)
 		}
 	if (list != NULL)
 		r->n_metrics = n;
+	r->has_some_metrics = r->has_some_metrics || list != NULL;
 	return 0;
+}
+
+bool report_has_trial(const struct report *r, const struct shown_trial *t)
+{
+	size_t n = strlen(t->workload);
+
+	for (size_t i = 0; r->has_some_metrics && i < r->n_metrics; i++)
+		if (strncmp(r->metrics[i].key, t->workload, n) == 0 && r->metrics[i].key[n] == '.')
+			return true;
+	return !r->has_some_metrics;
+}
+
+const struct report_metric *report_metric(const struct report *r, const char *key)
+{
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (strcmp(r->metrics[i].key, key) == 0)
+			return &r->metrics[i];
+	return NULL;
 }
 
 /* ---- flags ---- */

@@ -39,6 +39,7 @@ struct report {
 	size_t n_cells;
 	bool stands_by_column;    /* standings are those within a column, not within the metric */
 	bool is_filtered;         /* cells of the sweep that do not meet the filter are not here */
+	bool has_some_metrics;    /* only those that were asked for, by name or by filter */
 	struct report_axis *axes; /* filesystem, mkfs, mount, then by name */
 	size_t n_axes;
 	struct report_metric *metrics; /* as the store gives them: workloads in the plan's order */
@@ -51,6 +52,10 @@ int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum 
                 struct err *e);
 /* Keeps only the metrics that a comma-separated list of keys (or of workloads, or of metric names) names; NULL: all. */
 int report_choose(struct report *r, const char *list, struct err *e);
+/* Whether a trial belongs to the report: where metrics were asked for, those of its workload are among them. */
+bool report_has_trial(const struct report *r, const struct shown_trial *t);
+/* The metric of that key, or NULL: not in the report. */
+const struct report_metric *report_metric(const struct report *r, const char *key);
 /* Standings anew, within each of n groups of cells: the columns of a pivot.  group: of each cell. */
 void report_stand(struct report *r, const size_t *group, size_t n);
 /* Index of an axis by name; ERR_USAGE with the nearest one. */

@@ -28,6 +28,11 @@ static struct json_object *time_or_null(int64_t ms)
 	return ms != 0 ? json_object_new_string(time_format_utc(ms, buf)) : NULL;
 }
 
+static struct json_object *known_or_null(int64_t n)
+{
+	return n >= 0 ? json_object_new_int64(n) : NULL;
+}
+
 static struct json_object *flags_array(const char *flags)
 {
 	struct json_object *array = json_object_new_array();
@@ -46,15 +51,15 @@ static struct json_object *sweep_object(const struct sweep *s)
 
 	json_object_object_add(o, "id", json_object_new_int64(s->id));
 	json_object_object_add(o, "uuid", json_object_new_string(uuid_format(s->uuid, uuid)));
-	json_object_object_add(o, "plan", string_or_null(s->plan_name));
-	json_object_object_add(o, "about", string_or_null(s->about));
-	json_object_object_add(o, "host", string_or_null(s->host));
+	json_object_object_add(o, "plan", json_object_new_string(s->plan_name));
+	json_object_object_add(o, "about", json_object_new_string(s->about));
+	json_object_object_add(o, "host", json_object_new_string(s->host));
 	json_object_object_add(o, "state", json_object_new_string(sweep_state_name(s->state)));
-	json_object_object_add(o, "reason", string_or_null(s->reason != NULL ? s->reason : ""));
+	json_object_object_add(o, "reason", json_object_new_string(s->reason));
 	json_object_object_add(o, "target_kind",
 	                       json_object_new_string(s->state == SWEEP_IMPORTED ? "import" : kinds[s->target_kind]));
-	json_object_object_add(o, "target", string_or_null(s->target));
-	json_object_object_add(o, "submitter", string_or_null(s->submitter));
+	json_object_object_add(o, "target", json_object_new_string(s->target));
+	json_object_object_add(o, "submitter", json_object_new_string(s->submitter));
 	json_object_object_add(o, "priority", json_object_new_int(s->priority));
 	json_object_object_add(o, "keep", json_object_new_string(keep_name(s->keep)));
 	json_object_object_add(o, "strict", json_object_new_boolean(s->strict));
@@ -79,7 +84,7 @@ static struct json_object *axes_object(const struct shown_cell *c)
 		json_object_object_add(o, "requested", json_object_new_string(v->requested));
 		json_object_object_add(o, "value", json_object_new_string(v->value));
 		json_object_object_add(o, "effective", string_or_null(v->effective));
-		json_object_object_add(o, "verdict", string_or_null(v->verdict != NULL ? v->verdict : ""));
+		json_object_object_add(o, "verdict", json_object_new_string(v->verdict));
 		json_object_object_add(axes, v->axis, o);
 	}
 	return axes;
@@ -117,19 +122,22 @@ static struct json_object *cell_object(const struct report *r, size_t cell)
 	json_object_object_add(o, "cell", json_object_new_int64(c->position + 1));
 	json_object_object_add(o, "config", json_object_new_string(digest_format(c->config, digest)));
 	json_object_object_add(o, "state", json_object_new_string(cell_state_name(c->state)));
-	json_object_object_add(o, "reason", string_or_null(c->reason != NULL ? c->reason : ""));
+	json_object_object_add(o, "reason", json_object_new_string(c->reason));
 	json_object_object_add(o, "axes", axes_object(c));
 	json_object_object_add(o, "results", results);
 	return o;
 }
 
-static struct json_object *trial_object(const struct shown_trial *t)
+static struct json_object *trial_object(const struct report *r, const struct shown_trial *t)
 {
 	struct json_object *o = json_object_new_object(), *measured = json_object_new_object();
 
 	for (size_t i = 0; i < t->n_measured; i++) {
-		struct json_object *m = json_object_new_object();
+		struct json_object *m;
 
+		if (report_metric(r, t->measured[i].key) == NULL)
+			continue;
+		m = json_object_new_object();
 		json_object_object_add(m, "value", number(t->measured[i].value));
 		json_object_object_add(m, "unit", json_object_new_string(t->measured[i].unit));
 		json_object_object_add(measured, t->measured[i].key, m);
@@ -138,16 +146,16 @@ static struct json_object *trial_object(const struct shown_trial *t)
 	json_object_object_add(o, "workload", json_object_new_string(t->workload));
 	json_object_object_add(o, "repetition", json_object_new_int(t->repetition));
 	json_object_object_add(o, "state", json_object_new_string(t->state));
-	json_object_object_add(o, "reason", json_object_new_string(t->reason != NULL ? t->reason : ""));
+	json_object_object_add(o, "reason", json_object_new_string(t->reason));
 	json_object_object_add(o, "flags", flags_array(t->flags));
 	json_object_object_add(o, "flag_reasons", json_object_new_string(t->flag_reasons));
 	json_object_object_add(o, "started", time_or_null(t->started_ms));
-	json_object_object_add(o, "elapsed_ns", json_object_new_int64(t->elapsed_ns));
-	json_object_object_add(o, "user_ns", json_object_new_int64(t->user_ns));
-	json_object_object_add(o, "system_ns", json_object_new_int64(t->system_ns));
-	json_object_object_add(o, "read_bytes", t->read_bytes >= 0 ? json_object_new_int64(t->read_bytes) : NULL);
-	json_object_object_add(o, "written_bytes", t->written_bytes >= 0 ? json_object_new_int64(t->written_bytes) : NULL);
-	json_object_object_add(o, "exit_status", t->exit_status >= 0 ? json_object_new_int(t->exit_status) : NULL);
+	json_object_object_add(o, "elapsed_ns", known_or_null(t->elapsed_ns));
+	json_object_object_add(o, "user_ns", known_or_null(t->user_ns));
+	json_object_object_add(o, "system_ns", known_or_null(t->system_ns));
+	json_object_object_add(o, "read_bytes", known_or_null(t->read_bytes));
+	json_object_object_add(o, "written_bytes", known_or_null(t->written_bytes));
+	json_object_object_add(o, "exit_status", known_or_null(t->exit_status));
 	json_object_object_add(o, "exit_signal", t->exit_signal > 0 ? json_object_new_int(t->exit_signal) : NULL);
 	json_object_object_add(o, "measured", measured);
 	return o;
@@ -168,8 +176,8 @@ int show_json(const struct report *r, struct store *s, bool trials, struct err *
 		struct json_object *cell = cell_object(r, c), *list = trials ? json_object_new_array() : NULL;
 
 		for (size_t t = 0; t < n; t++)
-			if (at[t].cell_id == r->cells[c].id)
-				json_object_array_add(list, trial_object(&at[t]));
+			if (at[t].cell_id == r->cells[c].id && report_has_trial(r, &at[t]))
+				json_object_array_add(list, trial_object(r, &at[t]));
 		if (trials)
 			json_object_object_add(cell, "trials", list);
 		json_put(&w, NULL, cell);

@@ -18,14 +18,13 @@ static void sweep_line(const struct report *r, FILE *out)
 	};
 	const struct sweep *s = &r->sweep;
 	bool is_table = s->state == SWEEP_IMPORTED;
-	const char *reason = s->reason != NULL ? s->reason : "";
 	AUTO_FREE char *line = NULL, *shown = NULL; /* names of another host's store are that host's words, too */
-	AUTO_FREE char *about = text_printable(s->about != NULL ? s->about : "");
+	AUTO_FREE char *about = text_printable(s->about);
 	char buf[SIZE_TEXT];
 
 	line = xasprintf("sweep %" PRId64 "  %s  on %s, %s%s%s: %s%s%s", s->id, s->plan_name, s->host,
 	                 is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target,
-	                 sweep_state_name(s->state), reason[0] != '\0' ? ": " : "", reason);
+	                 sweep_state_name(s->state), s->reason[0] != '\0' ? ": " : "", s->reason);
 	shown = text_printable(line);
 	fprintf(out, "%s\n", shown);
 	if (s->is_rehearsal)

@@ -61,6 +61,8 @@ static void duration_set(struct table *t, size_t column, int64_t ns)
 {
 	char buf[SIZE_TEXT];
 
+	if (ns < 0) /* not known */
+		return;
 	table_integer(t, column, ns);
 	table_show(t, column, duration_format(ns, buf));
 }
@@ -73,13 +75,13 @@ static void measured_set(const struct report *r, struct table *t, const struct t
 	for (size_t i = 0; i < trial->n_measured; i++) {
 		const char *key = trial->measured[i].key, *name = strchr(key, '.');
 
-		for (size_t m = 0; m < r->n_metrics; m++) {
-			if (strcmp(r->metrics[m].key, key) != 0)
-				continue;
-			table_number(t, c->metrics[m], trial->measured[i].value, scale_format(&r->metrics[m].unit, trial->measured[i].value, buf));
-			text_printf(&all, "%s%s %s%s%s", all.n > 0 ? ", " : "", name != NULL ? name + 1 : key, buf,
-			            r->metrics[m].unit.name[0] != '\0' ? " " : "", r->metrics[m].unit.name);
-		}
+		const struct report_metric *m = report_metric(r, key);
+
+		if (m == NULL)
+			continue;
+		table_number(t, c->metrics[m - r->metrics], trial->measured[i].value, scale_format(&m->unit, trial->measured[i].value, buf));
+		text_printf(&all, "%s%s %s%s%s", all.n > 0 ? ", " : "", name != NULL ? name + 1 : key, buf, m->unit.name[0] != '\0' ? " " : "",
+		            m->unit.name);
 	}
 	table_text(t, c->measured, text_str(&all));
 }
@@ -103,7 +105,7 @@ static void trial_add(const struct report *r, struct table *t, const struct tria
 	table_text(t, c->state, trial->state);
 	table_text(t, c->started, time_format_utc(trial->started_ms, time));
 	duration_set(t, c->elapsed, trial->elapsed_ns);
-	duration_set(t, c->cpu, trial->user_ns + trial->system_ns);
+	duration_set(t, c->cpu, trial->user_ns < 0 || trial->system_ns < 0 ? -1 : trial->user_ns + trial->system_ns);
 	bytes_set(t, c->read, trial->read_bytes);
 	bytes_set(t, c->written, trial->written_bytes);
 	if (trial->exit_status >= 0)
@@ -125,7 +127,7 @@ int show_trials(const struct report *r, struct store *s, const struct options *o
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		for (size_t c = 0; c < r->n_cells; c++)
-			if (r->cells[c].id == trials[i].cell_id)
+			if (r->cells[c].id == trials[i].cell_id && report_has_trial(r, &trials[i]))
 				trial_add(r, t, &columns, &r->cells[c], &trials[i]);
 	if (format == TABLE_PEOPLE)
 		show_head(r, stdout);

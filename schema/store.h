@@ -158,7 +158,8 @@ struct trial_end {
 	const char *state;        /* "ok" "failed" "interrupted" "infeasible" */
 	const char *reason;
 	int64_t environment_id;   /* 0: none */
-	int64_t elapsed_ns, user_ns, system_ns, read_bytes, written_bytes;
+	int64_t elapsed_ns, user_ns, system_ns;
+	int64_t read_bytes, written_bytes; /* -1: not known, NULL in the store */
 	int exit_status;          /* -1: none */
 	int exit_signal;          /* 0: none */
 	const struct measured *measured; /* stored only if state is "ok" */
@@ -238,8 +239,8 @@ struct shown_trial {
 	const char *workload, *state, *reason, *flags;
 	const char *flag_reasons; /* "inconsistent: vm.swappiness was '60', then '10'; cached: ..." */
 	int repetition, exit_status, exit_signal;
-	int64_t started_ms, elapsed_ns, user_ns, system_ns;
-	int64_t read_bytes, written_bytes; /* -1: not known */
+	int64_t started_ms;
+	int64_t elapsed_ns, user_ns, system_ns, read_bytes, written_bytes; /* -1: not known (a published figure, a trial cut off) */
 	struct shown_measurement { const char *key, *unit; double value; } *measured; /* key as in shown_result */
 	size_t n_measured;
 };

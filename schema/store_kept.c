@@ -121,8 +121,8 @@ int store_kept_trials(struct store *s, int64_t sweep_id, struct arena *a, struct
 
 	if (statement_open(s, &st, e,
 	                   "SELECT t.id, t.cell_id, t.workload_id, sw.name, t.repetition, t.state, t.exit_status, t.elapsed_ns, "
-	                   "t.user_ns, t.system_ns, t.read_bytes, t.written_bytes, t.exit_signal, w.name, w.definition, w.parameters "
-	                   "FROM trial t JOIN cell c ON c.id = t.cell_id JOIN workload w ON w.id = t.workload_id "
+	                   "t.user_ns, t.system_ns, nullif(t.read_bytes, -1), nullif(t.written_bytes, -1), t.exit_signal, w.name, w.definition, "
+	                   "w.parameters FROM trial t JOIN cell c ON c.id = t.cell_id JOIN workload w ON w.id = t.workload_id "
 	                   "JOIN sweep_workload sw ON sw.sweep_id = c.sweep_id AND sw.workload_id = t.workload_id "
 	                   "WHERE c.sweep_id = ? AND t.state IN ('ok', 'failed') "
 	                   "AND EXISTS (SELECT 1 FROM output o WHERE o.trial_id = t.id) "

@@ -20,8 +20,8 @@ static int trials_read(struct store *s, int64_t sweep_id, struct arena *a, struc
 
 	if (statement_open(s, &st, e,
 	                   "SELECT t.id, t.cell_id, w.name, t.state, t.reason, t.workload_id, t.repetition, "
-	                   "coalesce(t.exit_status, -1), t.exit_signal, t.started_ms, t.elapsed_ns, t.user_ns, t.system_ns, "
-	                   "t.read_bytes, t.written_bytes FROM cell c JOIN trial t ON t.cell_id = c.id "
+	                   "coalesce(t.exit_status, -1), t.exit_signal, t.started_ms, coalesce(t.elapsed_ns, -1), coalesce(t.user_ns, -1), "
+	                   "coalesce(t.system_ns, -1), coalesce(t.read_bytes, -1), coalesce(t.written_bytes, -1) FROM cell c JOIN trial t ON t.cell_id = c.id "
 	                   "JOIN sweep_workload w ON w.sweep_id = c.sweep_id AND w.workload_id = t.workload_id "
 	                   "WHERE c.sweep_id = ? ORDER BY t.id", "i", sweep_id) < 0)
 		return -1;

@@ -385,7 +385,7 @@ static int trial_update(struct store *s, int64_t trial_id, const struct trial_en
 
 	if (statement_open(s, &st, e,
 	                   "UPDATE trial SET state = ?, reason = ?, environment_id = ?, elapsed_ns = ?, user_ns = ?, system_ns = ?, "
-	                   "read_bytes = ?, written_bytes = ?, exit_status = nullif(?, -1), exit_signal = ? WHERE id = ?",
+	                   "read_bytes = nullif(?, -1), written_bytes = nullif(?, -1), exit_status = nullif(?, -1), exit_signal = ? WHERE id = ?",
 	                   "tsIiiiiiiIi", t->state, t->reason, t->environment_id, t->elapsed_ns, t->user_ns, t->system_ns,
 	                   t->read_bytes, t->written_bytes, (int64_t)t->exit_status, (int64_t)t->exit_signal, trial_id) < 0)
 		return -1;

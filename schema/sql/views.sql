@@ -88,8 +88,8 @@ SELECT t.id AS trial,   -- number within this store
        t.elapsed_ns / 1e9 AS elapsed,   -- seconds of the run step
        t.user_ns / 1e9 AS user,   -- CPU seconds of the tools in user mode
        t.system_ns / 1e9 AS system,   -- CPU seconds of the tools in the kernel
-       t.read_bytes AS read_bytes,   -- moved by the device during the run
-       t.written_bytes AS written_bytes,   -- moved by the device during the run
+       nullif(t.read_bytes, -1) AS read_bytes,   -- moved by the device during the run; NULL: not known
+       nullif(t.written_bytes, -1) AS written_bytes,   -- moved by the device during the run; NULL: not known
        t.exit_status AS exit_status,   -- of the tool that decided; NULL if a signal ended it
        t.exit_signal AS exit_signal,   -- the signal, or NULL
        t.environment_id AS environment   -- see environment_fact

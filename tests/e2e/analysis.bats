@@ -99,6 +99,36 @@ ask() {
 	[ "${lines[2]}" = "                            ^" ]
 }
 
+@test "a word that is neither a sweep's name nor a filter: what is missing is named, and where" {
+	local word
+	for word in 'filesystem~xfs' 'filesystem:xfs' 'filesystem==xfs'; do
+		run iosweep best "$word"
+		[ "$status" -eq 2 ]
+		[[ $output == *"column 11: "*"after 'filesystem' is no operator: write one of = != < <= > >="* ]]
+		[[ $output == *$'\n    '"$word"$'\n              ^\n'*'a filter is such as filesystem=xfs; a sweep is named by its number'* ]]
+	done
+	run iosweep show filesystem
+	[ "$status" -eq 2 ]
+	[[ $output == *"column 11: an operator is missing after 'filesystem'"* ]]
+	run iosweep compare xfs ext3
+	[ "$status" -eq 2 ]
+	[[ $output == *"an operator is missing after 'xfs'"* ]]
+	run iosweep effects lats
+	[ "$status" -eq 2 ]
+	[[ $output == *"did you mean 'last'?"* ]]
+}
+
+@test "trials of a metric are those of its workload, and what is not known of a trial is not 0" {
+	need jq
+	[ "$(ask '[.cells[].trials[].workload] | unique | join(" ")' show 3 --trials -m dd-read.throughput)" = dd-read ]
+	[ "$(ask '[.cells[].trials[].workload] | unique | join(" ")' show 3 --trials metric=dd-read.throughput)" = dd-read ]
+	[ "$(ask '[.cells[].trials[].measured | keys[]] | unique | join(" ")' show 3 --trials -m throughput)" = "dd-read.throughput dd-write.throughput" ]
+	[ "$(ask '[.cells[].trials[].workload] | unique | join(" ")' show 3 --trials)" = "bonnie dd-read dd-write" ]
+	[ "$(iosweep show 3 --trials -m dd-read.throughput --csv --columns workload | tr -d "\r" | sort -u)" = $'dd-read\nworkload' ]
+	[ "$(ask '[.cells[].trials[] | .elapsed_ns, .user_ns, .system_ns, .read_bytes] | unique == [null]' show 3 --trials)" = true ]
+	[ "$(iosweep show 3 --trials --csv --columns elapsed_ns,cpu_ns | tr -d "\r" | sort -u)" = $',\nelapsed_ns,cpu_ns' ]
+}
+
 @test "every format of query, grouped and not" {
 	need jq
 	[ "$(iosweep query plan=md1120 filesystem=ext3 -m dd-read.throughput --csv | wc -l)" -eq 5 ]

@@ -337,6 +337,7 @@ static void show_trials_has_attempts_flags_and_measurements(void **state)
 	assert_string_equal(trials[0].flags, "");
 	assert_int_equal(trials[0].exit_status, -1);
 	assert_int_equal(trials[0].exit_signal, 9);
+	assert_int_equal(trials[0].read_bytes, 0);
 	assert_int_equal(trials[0].n_measured, 0);
 	assert_string_equal(trials[1].flags, "cached drift spread");
 	assert_string_equal(trials[2].flags, "drift spread");
@@ -344,6 +345,31 @@ static void show_trials_has_attempts_flags_and_measurements(void **state)
 	assert_int_equal(trials[3].n_measured, 1);
 	assert_string_equal(trials[3].measured[0].key, "dd-write.throughput");
 	assert_true(trials[3].measured[0].value == 229);
+}
+
+/* A device that could not be asked, and a published figure of which no more is known than its value. */
+static void what_is_not_known_of_a_trial_is_null_and_never_a_number(void **state)
+{
+	struct fixture *f = *state;
+	struct trial_end blind = { .state = "failed", .reason = "x", .read_bytes = -1, .written_bytes = -1, .exit_status = -1 };
+	int64_t cell = cell_begin(f, 0, "xfs", "131072"), w = fixture_workload(f, 0), id;
+	struct shown_trial *trials;
+	size_t n;
+
+	OK(store_trial_begin(f->s, cell, w, 1, &id, &f->e));
+	OK(store_trial_end(f->s, id, &blind, &f->e));
+	assert_string_equal(fixture_sql(f, "SELECT (read_bytes IS NULL) || (written_bytes IS NULL) FROM trial"), "11");
+	/* as stores of before have it */
+	fixture_sql(f, "UPDATE trial SET read_bytes = -1, written_bytes = -1");
+	assert_string_equal(fixture_sql(f, "SELECT (read_bytes IS NULL) || (written_bytes IS NULL) FROM trials"), "11");
+	fixture_sql(f, "UPDATE trial SET elapsed_ns = NULL, user_ns = NULL, system_ns = NULL, read_bytes = NULL, written_bytes = NULL");
+	OK(store_show_trials(f->s, f->sweep, f->a, &trials, &n, &f->e));
+	assert_int_equal(n, 1);
+	assert_int_equal(trials[0].elapsed_ns, -1);
+	assert_int_equal(trials[0].user_ns, -1);
+	assert_int_equal(trials[0].system_ns, -1);
+	assert_int_equal(trials[0].read_bytes, -1);
+	assert_int_equal(trials[0].written_bytes, -1);
 }
 
 static void equal_environments_are_one_row(void **state)
@@ -385,6 +411,7 @@ int main(void)
 		TEST(outputs_come_back_as_they_were_printed),
 		TEST(show_has_cells_by_position_with_settings_and_results),
 		TEST(show_trials_has_attempts_flags_and_measurements),
+		TEST(what_is_not_known_of_a_trial_is_null_and_never_a_number),
 		TEST(equal_environments_are_one_row),
 	};
 
