@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,6 +47,37 @@ static int io_errno(struct store *s)
 	return errnum != 0 ? errnum : sqlite3_system_errno(s->db);
 }
 
+void store_damaged_(struct store *s, struct err *e, const char *fmt, ...)
+{
+	const char *path = s->source != NULL ? s->source : s->path;
+	AUTO_FREE char *what = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	what = xvasprintf(fmt, ap);
+	va_end(ap);
+	err_set(e, ERR_STORE, "store '%s': damaged: %s", path, what);
+	err_hint(e, "stop iosweepd, then put a backup in its place; or save what can still be read ('iosweep export --lines', or .recover of "
+	            "sqlite3) and move it and its log away, for an empty one to be made: '%s'", path);
+}
+
+void database_fault(sqlite3 *db, const char *pragma, struct text *ret)
+{
+	sqlite3_stmt *st = NULL;
+	int code = sqlite3_prepare_v2(db, pragma, -1, &st, NULL);
+	const char *found, *place = "*** in database";
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(st);
+	found = code == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0) : sqlite3_errmsg(db);
+	if (found == NULL || strcmp(found, "ok") == 0)
+		found = "";
+	if (text_starts(found, place) && strchr(found, '\n') != NULL) /* a line about the place, which is the file, before the fault */
+		found = strchr(found, '\n') + 1;
+	text_add_printable(ret, found, strcspn(found, "\n"));
+	sqlite3_finalize(st);
+}
+
 int store_failed(struct store *s, struct err *e)
 {
 	int code = sqlite3_extended_errcode(s->db), errnum = 0;
@@ -63,7 +95,7 @@ int store_failed(struct store *s, struct err *e)
 	case SQLITE_NOTADB:
 		return err_set(e, ERR_STORE, "store '%s': not an SQLite file", s->path);
 	case SQLITE_CORRUPT:
-		return err_set(e, ERR_STORE, "store '%s': damaged: %s", s->path, sqlite3_errmsg(s->db));
+		return store_damaged(s, e, "%s", sqlite3_errmsg(s->db));
 	}
 	if ((code & 0xff) == SQLITE_IOERR)
 		return err_set(e, ERR_STORE, "store '%s': %s: %s", s->path, sqlite3_errmsg(s->db),
@@ -161,7 +193,7 @@ static int version_check(struct store *s, int *ret_version, struct err *e)
 		return err_hint(e, "use the iosweep that made it, or a newer one");
 	}
 	if (version < 1 || is_empty)
-		return err_set(e, ERR_STORE, "store '%s': damaged: version %lld does not exist", s->path, (long long)version);
+		return store_damaged(s, e, "version %lld does not exist", (long long)version);
 	*ret_version = (int)version;
 	return 0;
 }
@@ -204,8 +236,7 @@ static int schema_compare(struct store *s, struct store *expected, struct text *
 		if (found < 0)
 			return -1;
 		if (found == 0 && strcmp(type, "view") != 0)
-			return err_set(e, ERR_STORE, "store '%s': damaged: its %s '%s' is not that of version %d", s->path, type, name,
-			               STORE_VERSION);
+			return store_damaged(s, e, "its %s '%s' is not that of version %d", type, name, STORE_VERSION);
 		if (found == 0)
 			text_printf(ret_views, "DROP VIEW IF EXISTS %s; %s;", name, column_borrow(object, 2));
 	}
@@ -361,7 +392,7 @@ static int writer_open(struct store *s, struct err *e)
 	if (file_create(s->path, e) < 0)
 		return -1;
 	if (file_bytes(s->path, "") == 0 && file_bytes(s->path, "-wal") > 0)
-		return err_set(e, ERR_STORE, "store '%s': damaged: it is empty, but its log '%s-wal' is not", s->path, s->path);
+		return store_damaged(s, e, "it is empty, but its log '%s-wal' is not", s->path);
 	if (connection_open(s, e) < 0 || writer_prepare(s, e) < 0 || store_migrate(s, e) < 0)
 		return -1;
 	return s->mode == STORE_SCRATCH ? 0 : log_make(s, e);

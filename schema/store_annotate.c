@@ -56,16 +56,12 @@ static int pages_copy(struct store *s, sqlite3 *to, const char *path, struct err
 	return code == SQLITE_OK ? 0 : err_set(e, ERR_STORE, "copy to '%s': %s", path, sqlite3_errstr(code));
 }
 
-static int copy_check(sqlite3 *db, const char *path, struct err *e)
+static int copy_check(struct store *s, sqlite3 *db, struct err *e)
 {
-	sqlite3_stmt *st = NULL;
-	int rc = sqlite3_prepare_v2(db, "PRAGMA integrity_check(1)", -1, &st, NULL) == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW &&
-	                         strcmp((const char *)sqlite3_column_text(st, 0), "ok") == 0
-	                 ? 0
-	                 : err_set(e, ERR_STORE, "the copy '%s' is not whole: %s", path, sqlite3_errmsg(db));
+	AUTO_TEXT struct text fault = { 0 };
 
-	sqlite3_finalize(st);
-	return rc;
+	database_fault(db, "PRAGMA integrity_check(1)", &fault);
+	return fault.n == 0 ? 0 : store_damaged(s, e, "%s", fault.s);
 }
 
 static int file_sync(const char *path, struct err *e)
@@ -94,7 +90,7 @@ int store_backup(struct store *s, const char *path, struct err *e)
 	if (rc == 0 && sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) != SQLITE_OK)
 		rc = err_set(e, ERR_STORE, "copy to '%s': %s", path, sqlite3_errmsg(to));
 	if (rc == 0)
-		rc = copy_check(to, path, e);
+		rc = copy_check(s, to, e);
 	sqlite3_close(to);
 	if (rc == 0)
 		rc = file_sync(part, e);

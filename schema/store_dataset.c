@@ -370,7 +370,7 @@ static int series_find(struct loader *l, struct statement *st, size_t sweep, siz
 	if (l->n_metrics > 0)
 		m = bsearch(&key, l->metrics, l->n_metrics, sizeof(key), metric_compare);
 	if (m == NULL)
-		return err_set(e, ERR_STORE, "store '%s': damaged: metric %lld is missing", l->s->path, (long long)key.id);
+		return store_damaged(l->s, e, "metric %lld is missing", (long long)key.id);
 	if (tools_find(l, environment_of(l, column_int(st, 6), m->workload_id), m->workload_id, &tools, e) < 0)
 		return -1;
 	for (size_t i = 0; i < d->n_series; i++) {

@@ -119,6 +119,7 @@ static int scratch_fill(struct store *s, const struct merge_options *o, const st
 
 	if (store_open(t->file, STORE_SCRATCH, &to, e) < 0)
 		return -1;
+	to->source = s->path;
 	rc = store_merge(to, s->path, o, ret, e);
 	store_close(to);
 	return rc;
@@ -202,22 +203,17 @@ static int scratch_refuse(const char *path, const struct err *why, struct err *e
 static int scratch_check(const char *path, const struct scratch *t, struct err *e)
 {
 	struct store *s = NULL;
-	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_TEXT struct text fault = { 0 };
 	struct err why = { 0 };
-	int rc;
 
 	if (store_open(t->file, STORE_SCRATCH, &s, &why) < 0)
 		return scratch_refuse(path, &why, e);
-	rc = statement_open(s, &st, e, "PRAGMA quick_check(1)", "");
-	if (rc == 0)
-		rc = statement_next(st, e);
-	if (rc > 0)
-		rc = strcmp(column_borrow(st, 0), "ok") == 0 ? 0 : err_set(e, ERR_USAGE, "'%s' is damaged: %s", path, column_borrow(st, 0));
-	statement_done(TAKE(st));
+	database_fault(s->db, "PRAGMA quick_check(1)", &fault);
 	store_close(s);
-	if (rc < 0 && e->hint[0] == '\0')
-		err_hint(e, "nothing was imported");
-	return rc;
+	if (fault.n == 0)
+		return 0;
+	err_set(e, ERR_USAGE, "'%s' is damaged: %s", path, fault.s);
+	return err_hint(e, "nothing was imported");
 }
 
 static int scratch_store_open(struct scratch *t, struct store **ret, struct err *e)

@@ -32,6 +32,7 @@ struct statement;
 struct store {
 	sqlite3 *db;
 	char *path;       /* owned, for messages */
+	const char *source; /* of what a scratch store is being filled with: that is what is damaged then; or NULL */
 	enum store_mode mode;
 	int depth;        /* of store_begin */
 	bool is_doomed;   /* an inner transaction was rolled back: the outermost cannot commit */
@@ -41,6 +42,11 @@ struct store {
 
 /* Fills e from the state of the connection. what: "record a trial"; shown in front of SQLite's words. */
 int store_failed(struct store *s, struct err *e);
+/* The first fault that SQLite finds in a whole file (pragma.html#pragma_quick_check), in one line; "" for none. */
+void database_fault(sqlite3 *db, const char *pragma, struct text *ret);
+/* "store 'PATH': damaged: ...", with what can be done about it.  Value -1. */
+#define store_damaged(s, e, ...) (store_damaged_(s, e, __VA_ARGS__), err_failed())
+void store_damaged_(struct store *s, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Prepares (or finds, by its text) a statement and binds its parameters. */
 int statement_open(struct store *s, struct statement **ret, struct err *e, const char *sql, const char *types, ...);

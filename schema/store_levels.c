@@ -50,7 +50,7 @@ static int axis_add(struct levels *l, int64_t axis_id, struct err *e)
 		return -1;
 	rc = statement_next(st, e);
 	if (rc <= 0)
-		return rc < 0 ? -1 : err_set(e, ERR_STORE, "store '%s': damaged: axis %lld is missing", l->s->path, (long long)axis_id);
+		return rc < 0 ? -1 : store_damaged(l->s, e, "axis %lld is missing", (long long)axis_id);
 	if (d->n_axes == l->cap_axes) {
 		l->cap_axes = l->cap_axes > 0 ? 2 * l->cap_axes : 16;
 		d->axes = xreallocarray(d->axes, l->cap_axes, sizeof(*d->axes));

@@ -208,7 +208,7 @@ static int cell_begin(struct query *q, int64_t cell_id, struct err *e)
 		return -1;
 	rc = statement_next(st, e);
 	if (rc == 0)
-		return err_set(e, ERR_STORE, "store '%s': damaged: the config of cell %lld is missing", q->s->path, (long long)cell_id);
+		return store_damaged(q->s, e, "the config of cell %lld is missing", (long long)cell_id);
 	if (rc < 0)
 		return -1;
 	w = sweep_find(q, column_int(st, 0));

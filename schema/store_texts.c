@@ -57,7 +57,7 @@ int texts_spelling(struct texts *t, int64_t id, const char **ret, struct err *e)
 		return -1;
 	rc = statement_next(st, e);
 	if (rc <= 0)
-		return rc < 0 ? -1 : err_set(e, ERR_STORE, "store '%s': damaged: spelling %lld is missing", t->s->path, (long long)id);
+		return rc < 0 ? -1 : store_damaged(t->s, e, "spelling %lld is missing", (long long)id);
 	*ret = column_text(st, 0, t->a);
 	id_put(&t->spellings, id, *ret);
 	return 0;

@@ -211,6 +211,49 @@ static void a_file_that_is_not_whole_changes_nothing(void **state)
 	assert_string_equal(content(f, to), before);
 }
 
+/* A page of the table of results as a bad disk leaves it. */
+static void results_page_break(struct fixture *f, const char *db)
+{
+	char bytes[4096];
+	off_t page;
+	int fd;
+
+	snprintf(f->path, sizeof(f->path), "%s", db);
+	fixture_sql(f, "PRAGMA journal_mode=DELETE");
+	page = (off_t)strtol(fixture_sql(f, "SELECT rootpage FROM sqlite_schema WHERE name = 'result'"), NULL, 10);
+	fd = open(db, O_WRONLY | O_CLOEXEC);
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_int_equal(pwrite(fd, bytes, sizeof(bytes), (page - 1) * (off_t)sizeof(bytes)), sizeof(bytes));
+	close(fd);
+}
+
+static void a_damaged_store_is_named_and_not_what_was_to_be_made_of_it(void **state)
+{
+	struct fixture *f = *state;
+	char *db = file_of(f, "a.db"), *damaged = arena_printf(f->a, "store '%s': damaged: ", db), *to = file_of(f, "to");
+	const struct merge_options o = { 0 };
+	struct merge_report r;
+	struct store *s;
+
+	store_close(TAKE(f->s));
+	host_store(f, db, 1, 2);
+	results_page_break(f, db);
+	OK(store_open(db, STORE_READ, &s, &f->e));
+	assert_int_equal(store_export(s, &o, to, -1, &r, &f->e), -1);
+	assert_true(text_starts(f->e.text, damaged));
+	assert_non_null(strstr(f->e.hint, db));
+	assert_int_equal(store_backup(s, to, &f->e), -1);
+	assert_true(text_starts(f->e.text, damaged));
+	assert_non_null(strstr(f->e.hint, db));
+	assert_int_equal(access(to, F_OK), -1);
+	store_close(s);
+	OK(store_open(to, STORE_WRITE, &s, &f->e));
+	assert_int_equal(store_import_file(s, db, &r, &f->e), -1);
+	assert_true(text_starts(f->e.text, arena_printf(f->a, "'%s' is damaged: ", db)));
+	assert_null(strchr(f->e.text, '\n'));
+	store_close(s);
+}
+
 static void a_newer_store_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -643,6 +686,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_exported_and_imported_is_what_was_there, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_sweep_that_went_on_brings_what_is_new, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_is_not_whole_changes_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_damaged_store_is_named_and_not_what_was_to_be_made_of_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_newer_store_is_refused, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_has_not_ended_is_not_exported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_list_tells_what_another_store_lacks, fixture_setup, fixture_teardown),

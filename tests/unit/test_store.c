@@ -173,6 +173,8 @@ static void a_store_cut_short_is_refused(void **state)
 	assert_int_equal(truncate(f->path, st.st_size / 2), 0);
 	assert_int_equal(store_open(f->path, STORE_WRITE, &f->s, &f->e), -1);
 	assert_string_equal(f->e.text, with_path(f, "store '", "': damaged: database disk image is malformed"));
+	assert_non_null(strstr(f->e.hint, ".recover"));
+	assert_non_null(strstr(f->e.hint, f->path));
 	assert_int_equal(truncate(f->path, 60), 0);
 	assert_int_equal(store_open(f->path, STORE_WRITE, &f->s, &f->e), -1);
 	assert_int_equal(f->e.kind, ERR_STORE);
