@@ -136,6 +136,8 @@ static void device_facts(const struct worker *w, struct facts *f)
 	struct device d;
 
 	fact_add(f, FACT_CONTEXT, "target.kind", kinds[w->claimed.kind]);
+	if (w->plan->precondition)
+		fact_add(f, FACT_CONTEXT, "target.preconditioned", "yes");
 	if (w->claimed.devno == 0 || device_read_devno(w->claimed.devno, &d, NULL) < 0)
 		return;
 	fact_add(f, FACT_VOLATILE, "device.path", d.path);

@@ -32,16 +32,17 @@ struct family {
 	const char *first[4];     /* our own options, NULL-terminated */
 	const char *uuid_option;  /* "-U" or "-m" */
 	const char *uuid_prefix;  /* of its value: "" or "uuid=" */
+	const char *no_discard;   /* of its own; the ext family has it among -E */
 	bool is_ext;
 	const char *describe[6];  /* argument list without the node */
 };
 
 static const struct family families[] = {
-	{ "ext2", "mkfs.ext2", { "-F", "-q" }, "-U", "", true, { "dumpe2fs", "-h" } },
-	{ "ext3", "mkfs.ext3", { "-F", "-q" }, "-U", "", true, { "dumpe2fs", "-h" } },
-	{ "ext4", "mkfs.ext4", { "-F", "-q" }, "-U", "", true, { "dumpe2fs", "-h" } },
-	{ "xfs", "mkfs.xfs", { "-f" }, "-m", "uuid=", false, { "xfs_db", "-r", "-c", "info" } },
-	{ "btrfs", "mkfs.btrfs", { "-f" }, "-U", "", false, { "btrfs", "inspect-internal", "dump-super" } },
+	{ "ext2", "mkfs.ext2", { "-F", "-q" }, "-U", "", NULL, true, { "dumpe2fs", "-h" } },
+	{ "ext3", "mkfs.ext3", { "-F", "-q" }, "-U", "", NULL, true, { "dumpe2fs", "-h" } },
+	{ "ext4", "mkfs.ext4", { "-F", "-q" }, "-U", "", NULL, true, { "dumpe2fs", "-h" } },
+	{ "xfs", "mkfs.xfs", { "-f" }, "-m", "uuid=", "-K", false, { "xfs_db", "-r", "-c", "info" } },
+	{ "btrfs", "mkfs.btrfs", { "-f" }, "-U", "", "-K", false, { "btrfs", "inspect-internal", "dump-super" } },
 };
 
 static const struct family *family_find(const char *type)
@@ -70,10 +71,12 @@ bool format_is_lazy(const struct format *f)
 }
 
 /* mke2fs takes the last -E only, so ours goes into the plan's. */
-static const char *extended_options(const char *given, struct arena *a)
+static const char *extended_options(const char *given, bool keeps_blocks, struct arena *a)
 {
 	const char *s = given;
 
+	if (keeps_blocks && strstr(s, "discard") == NULL)
+		s = arena_printf(a, "%s%snodiscard", s, s[0] == '\0' ? "" : ",");
 	if (strstr(s, "lazy_itable_init") == NULL)
 		s = arena_printf(a, "%s%slazy_itable_init=0", s, s[0] == '\0' ? "" : ",");
 	if (strstr(s, "lazy_journal_init") == NULL)
@@ -81,7 +84,16 @@ static const char *extended_options(const char *given, struct arena *a)
 	return s;
 }
 
-int format_argv(const struct format *f, const char *uuid, const char *node, struct arena *a, char ***ret, struct err *e)
+static bool has_word(char *const *words, const char *word)
+{
+	for (size_t i = 0; i < words_count(words); i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return false;
+}
+
+int format_argv(const struct format *f, bool keeps_blocks, const char *uuid, const char *node, struct arena *a, char ***ret,
+                struct err *e)
 {
 	const struct family *family = family_find(f->type);
 	size_t n_words = words_count(f->mkfs), n = 0;
@@ -96,15 +108,17 @@ int format_argv(const struct format *f, const char *uuid, const char *node, stru
 		argv[n++] = family->first[i];
 	argv[n++] = family->uuid_option;
 	argv[n++] = arena_printf(a, "%s%s", family->uuid_prefix, uuid);
+	if (keeps_blocks && family->no_discard != NULL && !has_word(f->mkfs, family->no_discard))
+		argv[n++] = family->no_discard;
 	for (size_t i = 0; i < n_words; i++) {
 		bool is_extended = family->is_ext && i > 0 && strcmp(f->mkfs[i - 1], "-E") == 0;
 
 		has_extended |= is_extended;
-		argv[n++] = is_extended ? extended_options(f->mkfs[i], a) : f->mkfs[i];
+		argv[n++] = is_extended ? extended_options(f->mkfs[i], keeps_blocks, a) : f->mkfs[i];
 	}
 	if (family->is_ext && !has_extended) {
 		argv[n++] = "-E";
-		argv[n++] = extended_options("", a);
+		argv[n++] = extended_options("", keeps_blocks, a);
 	}
 	argv[n++] = node;
 	*ret = (char **)argv;
@@ -249,7 +263,7 @@ static int filesystem_make(struct worker *w, const struct format *f, const struc
 
 	uuid_make(w->claimed.filesystem_uuid);
 	uuid_format(w->claimed.filesystem_uuid, uuid);
-	if (format_argv(f, uuid, w->claimed.private_node, a, &argv, e) < 0 || guard_journal(w, a, &old, &n_old, e) < 0 ||
+	if (format_argv(f, w->plan->precondition, uuid, w->claimed.private_node, a, &argv, e) < 0 || guard_journal(w, a, &old, &n_old, e) < 0 ||
 	    undo_save(w, STEP_FORMAT, "filesystem", uuid, w->claimed.node, e) < 0)
 		return -1;
 	if (signatures_clear(w, there, e) < 0 || mkfs_run(w, argv, e) < 0 || signature_verify(w, f->type, uuid, e) < 0)

@@ -9,8 +9,11 @@
 #include "daemon/worker/tool.h"
 #include "daemon/worker/tunable.h"
 
-/* Arguments of mkfs for a node, our own options added; argv in the arena, NULL-terminated.  ERR_USAGE for an unknown type. */
-int format_argv(const struct format *f, const char *uuid, const char *node, struct arena *a, char ***ret, struct err *e);
+/* Arguments of mkfs for a node, our own options added; argv in the arena, NULL-terminated.  ERR_USAGE for an unknown type.
+ * keeps_blocks  mkfs is not to discard the device (which every family does by itself), unless the plan's words say otherwise:
+ *               what `precondition` has written would be gone. */
+int format_argv(const struct format *f, bool keeps_blocks, const char *uuid, const char *node, struct arena *a, char ***ret,
+                struct err *e);
 /* Whether the words ask mke2fs for lazy initialisation. */
 bool format_is_lazy(const struct format *f);
 /* Judges a mkfs that did not exit with 0: ERR_INFEASIBLE for a usage or size error, ERR_BUSY, ERR_TOOL for a device error. */

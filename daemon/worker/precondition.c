@@ -2,7 +2,7 @@
  *
  * `precondition: yes`: the device is written over once before the first trial, so that flash, thin volumes and sparse
  * images measure what they are like in use, not what they are like empty.  Part of the claim step: nothing is on the
- * device yet.
+ * device yet.  mkfs is told not to discard it again (format.c).
  *
  * shred(1) writes what cannot be compressed or deduplicated, as fast as a disk takes it; the device's own counters say
  * whether it did.

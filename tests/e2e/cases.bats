@@ -500,6 +500,24 @@ perc.uid=0 context" ]
 	[ "$(head -c 16 "$HOME_DIR/disk.img" | strings)" != 'left by somebody' ]
 }
 
+@test "precondition: what was written stays on the device through the mkfs of every family" {
+	device_make disk 320MiB # the least that mkfs.xfs takes
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: kept
+	target: {device: disk, erase: yes}
+	precondition: yes
+	matrix: {filesystem: [ext4, xfs, btrfs]}
+	trials: 1
+	settle: 0
+	workloads: [{command: {run: [stat, "\${dir}"], warm: yes}}]
+	END
+	iosweep submit "$PLAN" --wait
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 3 ]
+	[ "$(stat -c '%b' "$HOME_DIR/disk.img")" -ge $((320 * 2048)) ] # each mkfs discards the whole device by itself
+	[ "$(query "SELECT DISTINCT value FROM environment_fact WHERE key = 'target.preconditioned'")" = yes ]
+}
+
 @test "precondition: counters that do not move end the sweep before a trial, with both sizes" {
 	device_make disk 32MiB
 	daemon_start

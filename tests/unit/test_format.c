@@ -13,7 +13,7 @@
 
 #define UUID "01234567-89ab-7def-8123-456789abcdef"
 
-static void argv_is(const char *type, const char *words, const char *expected)
+static void argv_for(const char *type, const char *words, bool keeps_blocks, const char *expected)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_TEXT struct text joined = { 0 };
@@ -23,10 +23,15 @@ static void argv_is(const char *type, const char *words, const char *expected)
 	size_t n;
 
 	assert_int_equal(words_split(a, words, &f.mkfs, &n, &e), 0);
-	assert_int_equal(format_argv(&f, UUID, "/node", a, &argv, &e), 0);
+	assert_int_equal(format_argv(&f, keeps_blocks, UUID, "/node", a, &argv, &e), 0);
 	for (; *argv != NULL; argv++)
 		text_printf(&joined, "%s%s", joined.n > 0 ? " " : "", *argv);
 	assert_string_equal(text_str(&joined), expected);
+}
+
+static void argv_is(const char *type, const char *words, const char *expected)
+{
+	argv_for(type, words, false, expected);
 }
 
 static void our_options_come_first_and_the_node_last(void **state)
@@ -47,6 +52,18 @@ static void extended_options_of_the_plan_keep_their_one_place(void **state)
 	        "mkfs.ext4 -F -q -U " UUID " -E lazy_itable_init=1,lazy_journal_init=1 /node");
 }
 
+static void a_device_that_was_written_over_is_not_discarded_unless_the_plan_says_so(void **state)
+{
+	(void)state;
+	argv_for("ext4", "", true, "mkfs.ext4 -F -q -U " UUID " -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 /node");
+	argv_for("ext3", "-E stride=16", true,
+	         "mkfs.ext3 -F -q -U " UUID " -E stride=16,nodiscard,lazy_itable_init=0,lazy_journal_init=0 /node");
+	argv_for("ext4", "-E discard", true, "mkfs.ext4 -F -q -U " UUID " -E discard,lazy_itable_init=0,lazy_journal_init=0 /node");
+	argv_for("xfs", "-i size=512", true, "mkfs.xfs -f -m uuid=" UUID " -K -i size=512 /node");
+	argv_for("btrfs", "-n 8192", true, "mkfs.btrfs -f -U " UUID " -K -n 8192 /node");
+	argv_for("btrfs", "-K", true, "mkfs.btrfs -f -U " UUID " -K /node");
+}
+
 static void a_lazy_plan_is_known_as_such(void **state)
 {
 	const char *lazy[] = { "-E", "stride=4,lazy_itable_init=1", NULL }, *eager[] = { "-E", "lazy_itable_init=0", NULL };
@@ -64,7 +81,7 @@ static void an_unknown_filesystem_has_no_arguments(void **state)
 	char **argv;
 
 	(void)state;
-	assert_int_equal(format_argv(&(struct format){ .type = "zfs" }, UUID, "/node", a, &argv, &e), -1);
+	assert_int_equal(format_argv(&(struct format){ .type = "zfs" }, false, UUID, "/node", a, &argv, &e), -1);
 	assert_string_equal(e.text, "unknown filesystem 'zfs'");
 }
 
@@ -508,6 +525,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(our_options_come_first_and_the_node_last),
 		cmocka_unit_test(extended_options_of_the_plan_keep_their_one_place),
+		cmocka_unit_test(a_device_that_was_written_over_is_not_discarded_unless_the_plan_says_so),
 		cmocka_unit_test(a_lazy_plan_is_known_as_such),
 		cmocka_unit_test(an_unknown_filesystem_has_no_arguments),
 		cmocka_unit_test(usage_and_size_errors_are_infeasible_and_device_errors_are_not),
