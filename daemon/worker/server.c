@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Servers that a workload starts and that run beside its tools (tool.h, tool_server).  Their output goes to memory
- * files instead of pipes, since nobody reads along.
+ * Servers that a workload starts and that run beside its tools (tool.h, tool_server).  The worker has other things to do
+ * than to read along for hours: a thread for each server does, keeps what stream.h keeps, and sleeps otherwise.
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,24 +15,87 @@
 #include "daemon/worker/hang.h"
 #include "daemon/worker/spawn.h"
 #include "daemon/worker/strays.h"
+#include "daemon/worker/stream.h"
 #include "daemon/worker/tool.h"
+
+#define READER_STACK_BYTES ((size_t)256 << 10)
 
 struct tool_server {
 	struct spawned at;
-	int out_fd, err_fd; /* owned */
-	size_t keep;
+	struct stream out, err; /* the reader's while it runs */
+	int end_fd;             /* owned; readable: the reader is to end */
+	pthread_t reader;
+	bool has_reader;
 	int stop_signal;
 };
 
+/* The server's processes may hold the pipes open after it has ended, so that an end of file is not waited for. */
+static void *outputs_read(void *arg)
+{
+	struct tool_server *s = arg;
+	bool is_end = false;
+
+	while (!is_end && (s->out.fd >= 0 || s->err.fd >= 0)) {
+		struct pollfd polls[] = {
+			{ .fd = s->out.fd, .events = POLLIN }, { .fd = s->err.fd, .events = POLLIN }, { .fd = s->end_fd, .events = POLLIN },
+		};
+
+		if (poll(polls, ARRAY_SIZE(polls), -1) < 0 && errno != EINTR)
+			break;
+		is_end = polls[2].revents != 0;
+		stream_drain(&s->out);
+		stream_drain(&s->err);
+	}
+	return NULL;
+}
+
+static int reader_start(struct tool_server *s, struct err *e)
+{
+	pthread_attr_t attr;
+	int errnum;
+
+	s->end_fd = eventfd(0, EFD_CLOEXEC);
+	if (s->end_fd < 0)
+		return err_sys(e, errno, "make an event descriptor");
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, READER_STACK_BYTES);
+	errnum = pthread_create(&s->reader, &attr, outputs_read, s);
+	pthread_attr_destroy(&attr);
+	s->has_reader = errnum == 0;
+	return errnum == 0 ? 0 : err_sys(e, errnum, "start a reader of the server's output");
+}
+
+static void reader_end(struct tool_server *s)
+{
+	if (!s->has_reader)
+		return;
+	eventfd_write(s->end_fd, 1);
+	pthread_join(s->reader, NULL);
+	s->has_reader = false;
+}
+
 static void server_free(struct tool_server *s)
 {
+	reader_end(s);
+	if (s->end_fd >= 0)
+		close(s->end_fd);
 	if (s->at.pidfd >= 0)
 		close(s->at.pidfd);
-	if (s->out_fd >= 0)
-		close(s->out_fd);
-	if (s->err_fd >= 0)
-		close(s->err_fd);
+	stream_done(&s->out);
+	stream_done(&s->err);
 	free(s);
+}
+
+static int server_spawn(struct tool_server *s, const struct tool_identity *as, const struct tool *tool, struct err *e)
+{
+	size_t keep = tool->keep > 0 ? tool->keep : TOOL_KEEP;
+	AUTO_CLOSE int out_fd = -1;
+	AUTO_CLOSE int err_fd = -1;
+
+	if ((tool->discard ? stream_discard(&s->out, &out_fd, e) : stream_open(&s->out, keep, &out_fd, e)) < 0 ||
+	    stream_open(&s->err, keep, &err_fd, e) < 0 || reader_start(s, e) < 0)
+		return -1;
+	return spawn_program(as, tool, out_fd, err_fd, &s->at, e);
 }
 
 int tool_server_start(const struct tool_env *env, const struct tool_identity *as, const struct tool *tool,
@@ -40,38 +104,15 @@ int tool_server_start(const struct tool_env *env, const struct tool_identity *as
 	struct tool_server *s = xcalloc(1, sizeof(*s));
 
 	(void)env;
-	*s = (struct tool_server){ .at.pidfd = -1, .keep = tool->keep > 0 ? tool->keep : TOOL_KEEP,
+	*s = (struct tool_server){ .at.pidfd = -1, .out.fd = -1, .err.fd = -1, .end_fd = -1,
 	                           .stop_signal = tool->stop_signal != 0 ? tool->stop_signal : SIGTERM };
-	s->out_fd = memfd_create("stdout", MFD_CLOEXEC);
-	s->err_fd = memfd_create("stderr", MFD_CLOEXEC);
-	if (s->out_fd < 0 || s->err_fd < 0) {
-		err_sys(e, errno, "make a memory file");
-		server_free(s);
-		return -1;
-	}
-	if (spawn_program(as, tool, s->out_fd, s->err_fd, &s->at, e) < 0) {
+	if (server_spawn(s, as, tool, e) < 0) {
 		server_free(s);
 		return -1;
 	}
 	strays_spare(s->at.pid, false);
 	*ret = s;
 	return 0;
-}
-
-static void output_read(int fd, size_t keep, struct text *ret, size_t *ret_bytes)
-{
-	off_t size = lseek(fd, 0, SEEK_END);
-	size_t n = size < 0 ? 0 : (size_t)size;
-	char *buf;
-	ssize_t got;
-
-	*ret_bytes = n;
-	n = n < keep ? n : keep;
-	buf = xmalloc(n);
-	got = pread(fd, buf, n, 0);
-	if (got > 0)
-		text_add_n(ret, buf, (size_t)got);
-	free(buf);
 }
 
 static bool server_wait(const struct tool_server *s, int64_t limit_ns)
@@ -119,7 +160,10 @@ void tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_
 		ret->user_ns = use.ru_utime.tv_sec * INT64_C(1000000000) + use.ru_utime.tv_usec * 1000;
 		ret->system_ns = use.ru_stime.tv_sec * INT64_C(1000000000) + use.ru_stime.tv_usec * 1000;
 	}
-	output_read(server->out_fd, server->keep, &ret->out, &ret->out_bytes);
-	output_read(server->err_fd, server->keep, &ret->err, &ret->err_bytes);
+	reader_end(server);
+	ret->out_bytes = server->out.bytes;
+	ret->err_bytes = server->err.bytes;
+	stream_take(&server->out, &ret->out);
+	stream_take(&server->err, &ret->err);
 	server_free(server);
 }

@@ -41,6 +41,13 @@ int stream_open(struct stream *s, size_t keep, int *ret_write_fd, struct err *e)
 	return 0;
 }
 
+int stream_discard(struct stream *s, int *ret_write_fd, struct err *e)
+{
+	*s = (struct stream){ .fd = -1 };
+	*ret_write_fd = fd_raise(open("/dev/null", O_WRONLY | O_CLOEXEC));
+	return *ret_write_fd < 0 ? err_sys(e, errno, "open '/dev/null'") : 0;
+}
+
 static void stream_add(struct stream *s, const char *data, size_t n)
 {
 	size_t half = s->keep / 2, room = half - s->head.n;
@@ -71,7 +78,7 @@ static void stream_add(struct stream *s, const char *data, size_t n)
 
 void stream_drain(struct stream *s)
 {
-	static char buf[READ_BYTES];
+	char buf[READ_BYTES]; /* on the stack: servers have readers of their own */
 
 	while (s->fd >= 0) {
 		ssize_t n = read(s->fd, buf, sizeof(buf));

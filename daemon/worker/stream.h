@@ -20,6 +20,8 @@ struct stream {
 
 /* ret_write_fd: the program's end (O_CLOEXEC, above descriptor 2). */
 int stream_open(struct stream *s, size_t keep, int *ret_write_fd, struct err *e);
+/* The same for an output that nobody wants: it goes to /dev/null. */
+int stream_discard(struct stream *s, int *ret_write_fd, struct err *e);
 /* Reads what there is now; closes at the end of file. */
 void stream_drain(struct stream *s);
 /* What was kept; where something was dropped, a newline stands for it.  ret is owned by the caller. */

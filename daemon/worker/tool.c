@@ -203,13 +203,8 @@ static int running_start(struct run *r, const struct tool_identity *wanted, size
 	AUTO_CLOSE int out_fd = -1;
 	AUTO_CLOSE int err_fd = -1;
 
-	if (r->tools[i].discard) {
-		out_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		if (out_fd < 0)
-			return err_sys(e, errno, "open '/dev/null'");
-	} else if (stream_open(&p->out, keep, &out_fd, e) < 0) {
+	if ((r->tools[i].discard ? stream_discard(&p->out, &out_fd, e) : stream_open(&p->out, keep, &out_fd, e)) < 0)
 		return -1;
-	}
 	if (stream_open(&p->err, keep, &err_fd, e) < 0)
 		return -1;
 	if (as.is_root && as.room == NULL)

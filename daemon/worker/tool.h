@@ -75,7 +75,8 @@ int tool_run(const struct tool_env *env, const struct tool_identity *as, const s
  * root tools with a literal argument list. */
 int tool_must(const struct tool_env *env, struct text *ret_out, struct err *e, const char *const *argv, int64_t timeout_ns);
 
-/* Servers (workload_step.background): started, watched, ended later by TERM then KILL. */
+/* Servers (workload_step.background): started, watched, ended later by their signal, then KILL.  What they print is read
+ * as it comes, by a thread of its own, and kept as that of a tool. */
 struct tool_server;
 int tool_server_start(const struct tool_env *env, const struct tool_identity *as, const struct tool *tool,
                       struct tool_server **ret, struct err *e);

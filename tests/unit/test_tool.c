@@ -530,6 +530,39 @@ static void a_server_outlives_the_tools_beside_it_until_it_is_stopped(void **sta
 	assert_int_equal(as_init(run_beside_server), 0);
 }
 
+/* While the worker is busy with something else, and then no more than the bound is there, of both ends. */
+static int run_talkative_server(void)
+{
+	char sh[] = "sh", c[] = "-c", script[] = "echo first; head -c 300000000 /dev/zero; echo; echo last; echo why >&2; exit 3";
+	char *argv[] = { sh, c, script, NULL };
+	struct tool tool = { .argv = argv, .keep = 4096 };
+	struct tool_server *server;
+	struct tool_end end;
+	struct err e = { 0 };
+
+	if (tool_server_start(&env, &root, &tool, &server, &e) < 0)
+		return 101;
+	for (int i = 0; i < 3000 && tool_server_is_running(server); i++)
+		usleep(10000);
+	if (tool_server_is_running(server))
+		return 102;
+	tool_server_stop(server, 0, &end);
+	if (end.exit_status != 3 || end.out_bytes != 300000012 || strcmp(text_str(&end.err), "why\n") != 0)
+		return 103;
+	if (end.out.n != 4096 + 1 || memcmp(end.out.s, "first\n", 6) != 0 || memcmp(end.out.s + end.out.n - 6, "\nlast\n", 6) != 0)
+		return 104;
+	tool_end_done(&end);
+	return strays_end(&e) < 0 ? 105 : processes_left();
+}
+
+static void what_a_server_prints_is_taken_all_along_and_kept_up_to_the_bound(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(as_init(run_talkative_server), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -558,6 +591,7 @@ int main(void)
 		cmocka_unit_test(what_a_tool_leaves_running_is_ended),
 		cmocka_unit_test(orphans_are_reaped_while_a_tool_runs),
 		cmocka_unit_test(a_server_outlives_the_tools_beside_it_until_it_is_stopped),
+		cmocka_unit_test(what_a_server_prints_is_taken_all_along_and_kept_up_to_the_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
