@@ -6,10 +6,13 @@
 #include "daemon/worker/device.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <libudev.h>
+#include <linux/loop.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 
 #include "daemon/worker/sysroot.h"
@@ -197,6 +200,21 @@ int device_read_devno(dev_t devno, struct device *ret, struct err *e)
 	if (!sysroot_resolve(link, real, sizeof(real)))
 		return err_set(e, ERR_NOT_FOUND, "no block device has number %u:%u", major(devno), minor(devno));
 	return device_read(strrchr(real, '/') + 1, ret, e);
+}
+
+bool device_loop_backing(const char *name, struct loop_backing *ret)
+{
+	AUTO_CLOSE int fd = -1;
+	struct loop_info64 info;
+	char path[128];
+
+	if (!text_starts(name, "loop") || !sysroot_is_machine())
+		return false;
+	fd = open(path_format(path, sizeof(path), "/dev/%s", name), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, LOOP_GET_STATUS64, &info) < 0)
+		return false;
+	*ret = (struct loop_backing){ .dev = info.lo_device, .ino = info.lo_inode, .rdev = info.lo_rdevice };
+	return true;
 }
 
 struct list {

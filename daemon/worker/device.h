@@ -48,6 +48,16 @@ int device_read_devno(dev_t devno, struct device *ret, struct err *e);
 /* Every disk and partition with a size, by name; owned by the caller (free). */
 int device_list(struct device **ret, size_t *ret_n, struct err *e);
 
+/* What a loop device stands on, by numbers that are the same in every mount namespace; its path is spelt as the namespace that
+ * attached it sees it, which says little below a chroot or in a copy of the mounts.  loop(4), LOOP_GET_STATUS64. */
+struct loop_backing {
+	dev_t dev;  /* of the filesystem that the file is on */
+	ino_t ino;
+	dev_t rdev; /* of the block device that takes the file's place; 0 */
+};
+/* False for what is no attached loop device, or in a recorded tree. */
+bool device_loop_backing(const char *name, struct loop_backing *ret);
+
 /* True if every identity that the list gives is the device's own.  A partition is found by its by-id name only, since
  * udev gives it the identities of its disk.  ret_why: the first identity that differs, or "". */
 bool device_matches(const struct device *d, const struct config_device *c, char *ret_why, size_t size);

@@ -4,13 +4,10 @@
  * See device.h.
  */
 #include <ctype.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/loop.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "daemon/worker/device.h"
@@ -48,27 +45,17 @@ static bool by_id_equals(const struct device *d, const char *by_id)
 	return stat(sysroot_path(path, link), &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == d->devno;
 }
 
-/* The kernel spells the path as seen from the root of the mount namespace that attached it, which says little below a chroot
- * or in a copy of the mounts; device and inode number are the same everywhere (loop(4), LOOP_GET_STATUS64). */
-static bool backing_inode_equals(const struct device *d, const char *file)
-{
-	AUTO_CLOSE int fd = open(d->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct loop_info64 info;
-	struct stat st;
-
-	return fd >= 0 && ioctl(fd, LOOP_GET_STATUS64, &info) == 0 && stat(file, &st) == 0 && info.lo_inode == st.st_ino &&
-	       info.lo_device == st.st_dev;
-}
-
 static bool backing_file_equals(const struct device *d, const char *file)
 {
+	struct loop_backing on;
 	char real[PATH_MAX];
+	struct stat st;
 
 	if (d->backing_file[0] == '\0')
 		return false;
 	if (strcmp(d->backing_file, file) == 0 || (realpath(file, real) != NULL && strcmp(d->backing_file, real) == 0))
 		return true;
-	return sysroot_is_machine() && backing_inode_equals(d, file);
+	return device_loop_backing(d->name, &on) && stat(file, &st) == 0 && on.ino == st.st_ino && on.dev == st.st_dev;
 }
 
 static bool identity_matches(const struct device *d, const struct config_device *c)

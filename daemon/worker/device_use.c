@@ -9,11 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libmount.h>
-#include <linux/loop.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -99,25 +97,19 @@ static void standing_by_path(const char *path, struct standing *ret)
 	ret->rdev = S_ISBLK(st.st_mode) ? st.st_rdev : 0;
 }
 
-/* The kernel spells a backing file as the mount namespace that attached it sees it, which cannot be found below a chroot or
- * from a copy of the mounts; what it says of the numbers holds everywhere (loop(4), LOOP_GET_STATUS64). */
 static bool loop_standing(const char *name, struct standing *ret)
 {
 	char path[128], backing[512];
-	AUTO_CLOSE int fd = -1;
-	struct loop_info64 info;
+	struct loop_backing on;
 
 	if (!text_starts(name, "loop") ||
 	    !sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", name), backing, sizeof(backing)))
 		return false;
 	standing_by_path(backing, ret);
-	if (!sysroot_is_machine())
-		return true;
-	fd = open(path_format(path, sizeof(path), "/dev/%s", name), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0 && ioctl(fd, LOOP_GET_STATUS64, &info) == 0) {
-		ret->dev = info.lo_device;
-		ret->ino = info.lo_inode;
-		ret->rdev = info.lo_rdevice;
+	if (device_loop_backing(name, &on)) {
+		ret->dev = on.dev;
+		ret->ino = on.ino;
+		ret->rdev = on.rdev;
 	}
 	return true;
 }
