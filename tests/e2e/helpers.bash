@@ -60,8 +60,9 @@ daemon_answers() {
 	"$ROOT/tests/e2e/wire" ask "$IOSWEEP_SOCKET" '{"version":1,"request":"hello"}' | grep -q '"ok":true'
 }
 
+# The daemon's root directory is $daemon_root, if that is set.
 daemon_start() {
-	"$B/iosweepd" --config "$CONFIG" 2>>"$HOME_DIR/daemon.log" 3>&- &
+	${daemon_root:+chroot "$daemon_root"} "$B/iosweepd" --config "$CONFIG" 2>>"$HOME_DIR/daemon.log" 3>&- &
 	DAEMON=$!
 	wait_for 10 daemon_answers # the socket may be one that a killed daemon has left
 }
