@@ -15,6 +15,7 @@
 #include <sys/statvfs.h>
 
 #include "schema/base/text.h"
+#include "schema/host.h"
 #include "schema/matrix.h"
 #include "schema/message.h"
 #include "schema/plan.h"
@@ -169,9 +170,14 @@ static int check_prepare(struct checking *k, const char *config_file, uint32_t u
 	struct diags d;
 	int status;
 
-	k->submitter = pw == NULL ? xasprintf("uid %u", uid) : xstrdup(pw->pw_name);
 	if (config_read_one(config_file, &k->config, e) < 0)
 		return -1;
+	/* The socket let in whoever has the group in this session; the worker will ask the database, perhaps much later. */
+	if (pw == NULL)
+		return err_set(e, ERR_NOT_FOUND, "uid %u is no user of this host, and nothing can run as that", uid);
+	if (host_may_submit(pw, k->config->group, e) < 0)
+		return -1;
+	k->submitter = xstrdup(pw->pw_name);
 	diags_init(&d, config_file);
 	status = config_registry(k->config, &d, &k->registry, e); /* bad definitions are left out: the daemon's log has them */
 	diags_done(&d);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -70,4 +71,37 @@ int host_identity(const char *state_dir, uint8_t ret_uuid[16], char **ret_name, 
 	}
 	*ret_name = xstrdup(u.nodename);
 	return 0;
+}
+
+size_t host_user_groups(const struct passwd *user, gid_t **ret)
+{
+	int n = 64;
+
+	*ret = xmalloc((size_t)n * sizeof(**ret));
+	if (getgrouplist(user->pw_name, user->pw_gid, *ret, &n) >= 0)
+		return (size_t)n;
+	free(*ret);
+	*ret = xmalloc((size_t)n * sizeof(**ret)); /* n has become what it takes: getgrouplist(3) */
+	return getgrouplist(user->pw_name, user->pw_gid, *ret, &n) < 0 ? 0 : (size_t)n;
+}
+
+static bool user_has_group(const struct passwd *user, gid_t gid)
+{
+	AUTO_FREE gid_t *list = NULL;
+	size_t n = host_user_groups(user, &list);
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == gid)
+			return true;
+	return false;
+}
+
+int host_may_submit(const struct passwd *user, const char *group, struct err *e)
+{
+	const struct group *g = getgrnam(group);
+
+	if (user->pw_uid == 0 || (g != NULL && user_has_group(user, g->gr_gid)))
+		return 0;
+	err_set_(e, ERR_REFUSED, "user '%s' is not in the group '%s'", user->pw_name, group);
+	return err_hint(e, "usermod -aG %s %s", group, user->pw_name);
 }

@@ -66,6 +66,7 @@ struct worker {
 	int line_fd;             /* to the daemon; -1 by hand */
 	int cancel_fd;           /* readable once the worker was asked to stop (TERM, EOF, cancel) */
 	int turn_fd;             /* holds the lock of the one worker at work on this host; -1: not to be given up */
+	bool is_target_refused;  /* the target cannot be had as things stand on this host; the plan is sound */
 	bool is_parked;          /* hang.c: it was given up, and the sweep ends here for this worker */
 	struct tool_env tools;   /* for run; undo uses one that cannot be cancelled */
 	struct tool_identity submitter; /* whom workloads run as */

@@ -190,7 +190,11 @@ int guard_ask_again(struct worker *w, struct signature *ret, struct err *e)
 
 	claim_compare(&w->claimed, &d, &now);
 	if (!now.is_gone && now.changed[0] == '\0') {
-		if (identity_is_unique(w, e) < 0 || guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_QUICK : GUARD_SIGNATURES | GUARD_QUICK, &f, e) < 0 ||
+		if (identity_is_unique(w, e) < 0) {
+			w->is_target_refused = true;
+			return -1;
+		}
+		if (guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_QUICK : GUARD_SIGNATURES | GUARD_QUICK, &f, e) < 0 ||
 		    guard_journal(w, a, &ours, &n_ours, e) < 0)
 			return -1;
 		now = f;
@@ -198,8 +202,10 @@ int guard_ask_again(struct worker *w, struct signature *ret, struct err *e)
 		now.may_erase = is_image || w->plan->target.erase || w->claimed.is_written;
 	}
 	path_format(now.what, sizeof(now.what), "%s", w->claimed.name);
-	if (guard_judge(&now, e) < 0)
+	if (guard_judge(&now, e) < 0) {
+		w->is_target_refused = true;
 		return -1;
+	}
 	*ret = now.signature;
 	return 0;
 }

@@ -275,9 +275,8 @@ static bool is_refused_claim(const struct visit *v, const struct err *e)
 
 static int cell_failed(struct visit *v, const struct err *why, struct err *e)
 {
-	bool ends = is_end_of_sweep(why) || v->r->has_undo_failed || is_refused_claim(v, why);
-
-	if (!ends) {
+	v->w->is_target_refused |= is_refused_claim(v, why);
+	if (!is_end_of_sweep(why) && !v->r->has_undo_failed && !v->w->is_target_refused) {
 		visit_worse(v, why->kind == ERR_INFEASIBLE ? CELL_INFEASIBLE : CELL_FAILED, NULL, why->text);
 		return cell_end(v, v->state, v->reason, e);
 	}

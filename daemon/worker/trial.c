@@ -248,11 +248,10 @@ static const char *verdict_state(enum trial_verdict v)
 	return "failed";
 }
 
-/* What a tool's failure means depends on whether the target is still there: an unplugged disk answers with any errno.
- *  */
+/* What a tool's failure means depends on whether the target is still there: an unplugged disk answers with any errno. */
 static bool is_end_of_sweep(struct trial *t, struct err *e)
 {
-	if (e->kind == ERR_CANCELLED || e->kind == ERR_DEVICE_LOST)
+	if (e->kind == ERR_CANCELLED || e->kind == ERR_DEVICE_LOST || t->w->is_target_refused)
 		return true;
 	if (t->w->claimed.kind != TARGET_DIRECTORY && target_is_there(t->w, e) < 0)
 		return true;

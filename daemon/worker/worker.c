@@ -120,8 +120,9 @@ static int submitter_find(struct worker *w, struct err *e)
 {
 	uid_t uid = (uid_t)w->sweep.submitter_uid;
 	const struct passwd *p = uid == 0 ? getpwnam(w->config->user) : getpwuid(uid);
-	int n = 64;
-	gid_t *groups = arena_array(w->arena, (size_t)n, sizeof(*groups));
+	AUTO_FREE gid_t *groups = NULL;
+	gid_t *kept;
+	size_t n;
 
 	if (p == NULL && uid == 0) {
 		err_set(e, ERR_NOT_FOUND, "there is no user '%s' on this host, as whom sweeps of root run", w->config->user);
@@ -131,13 +132,25 @@ static int submitter_find(struct worker *w, struct err *e)
 		return err_set(e, ERR_NOT_FOUND, "the submitter (uid %u) is no user of this host any more", (unsigned)uid);
 	if (p->pw_uid == 0)
 		return err_set(e, ERR_REFUSED, "tools would run as root ('%s')", p->pw_name);
-	if (getgrouplist(p->pw_name, p->pw_gid, groups, &n) < 0)
-		n = 0;
+	n = host_user_groups(p, &groups);
+	kept = arena_array(w->arena, n + 1, sizeof(*kept));
+	memcpy(kept, groups, n * sizeof(*kept));
 	w->submitter = (struct tool_identity){
-		.uid = p->pw_uid, .gid = p->pw_gid, .groups = groups, .n_groups = (size_t)n, .cgroup_fd = -1,
+		.uid = p->pw_uid, .gid = p->pw_gid, .groups = kept, .n_groups = n, .cgroup_fd = -1,
 		.home = arena_strdup(w->arena, p->pw_dir), .login = arena_strdup(w->arena, p->pw_name),
 	};
 	return 0;
+}
+
+/* Of a sweep that waited long: whoever was taken out of the group meanwhile runs nothing any more. */
+static int submitter_check(struct worker *w, struct err *e)
+{
+	const struct passwd *p;
+
+	if (submitter_find(w, e) < 0)
+		return -1;
+	p = getpwuid((uid_t)w->sweep.submitter_uid);
+	return p == NULL ? 0 : host_may_submit(p, w->config->group, e);
 }
 
 /* What both kinds of worker need. */
@@ -157,7 +170,8 @@ static int worker_open(struct worker *w, struct err *e)
 	if (host_identity(w->config->state, uuid, &name, e) < 0 || store_host(w->store, uuid, name, &w->host_id, e) < 0)
 		return -1;
 	w->ram_bytes = host_ram_bytes();
-	return submitter_find(w, e);
+	submitter_find(w, NULL); /* one who is gone runs nothing more, but leaves what is to be undone */
+	return 0;
 }
 
 /* The definitions as they were when the sweep was submitted; the host's own may have changed or gone since. */
@@ -217,7 +231,8 @@ static int worker_prepare(struct worker *w, struct err *e)
 		*e = plan_e;
 		return -1;
 	}
-	if (undo_replay(w, e) < 0 || room_make(w, e) < 0) /* of a worker that died, before this one changes anything */
+	/* Of a worker that died, before this one changes anything. */
+	if (undo_replay(w, e) < 0 || submitter_check(w, e) < 0 || room_make(w, e) < 0)
 		return -1;
 	w->tools.room = w->room;
 	w->submitter.room = w->room;
@@ -285,7 +300,7 @@ static void ending_of_wish(const struct worker *w, struct ending *ret)
 
 static void ending_of_failure(const struct worker *w, const struct err *why, struct ending *ret)
 {
-	bool is_pause = false;
+	bool is_pause = w->is_target_refused;
 
 	switch (why->kind) {
 	case ERR_CANCELLED:
@@ -299,6 +314,8 @@ static void ending_of_failure(const struct worker *w, const struct err *why, str
 	case ERR_NO_SPACE:
 	case ERR_STORE:
 	case ERR_BUSY:
+	case ERR_REFUSED:   /* what this host refuses or lacks today may be otherwise tomorrow, and the plan stays as it is */
+	case ERR_NOT_FOUND:
 		is_pause = true;
 		break;
 	case ERR_NONE:
@@ -308,9 +325,7 @@ static void ending_of_failure(const struct worker *w, const struct err *why, str
 	case ERR_TIMEOUT:
 	case ERR_INFEASIBLE:
 	case ERR_MISMATCH:
-	case ERR_REFUSED:
 	case ERR_PROTOCOL:
-	case ERR_NOT_FOUND:
 	case ERR_UNREACHABLE:
 	case ERR_N_KINDS:
 		break;

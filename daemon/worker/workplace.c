@@ -144,9 +144,17 @@ static bool path_is_ours(const struct worker *w, const char *path)
 	return false;
 }
 
+/* The submitter; or, if that user is gone, whoever the directory belongs to: it was made by the submitter. */
+static struct tool_identity remover_of(const struct worker *w, const struct stat *st)
+{
+	if (w->submitter.login != NULL)
+		return w->submitter;
+	return (struct tool_identity){ .uid = st->st_uid, .gid = st->st_gid };
+}
+
 int workplace_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
 {
-	struct tool_identity as = w->submitter;
+	struct tool_identity as;
 	struct stat st;
 	int status;
 	pid_t pid;
@@ -158,6 +166,9 @@ int workplace_put_back(struct worker *w, const struct undo_entry *u, const char 
 		*ret_dropped = "the configuration does not offer that directory any more";
 		return 0;
 	}
+	as = remover_of(w, &st);
+	if (as.uid == 0)
+		return err_set(e, ERR_REFUSED, "'%s' belongs to root, and nothing is removed as root", u->object);
 	as.room = NULL;
 	as.cgroup_fd = -1;
 	pid = fork();

@@ -2,6 +2,7 @@
 # A device that goes away pauses its sweep, and the sweep goes on by itself when that device is back: that one, whatever its
 # name is now.  How a disk is pulled under a running tool is seen in the lab's virtual machine (tests/lab/vm/unplug.sh).
 
+bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
@@ -119,4 +120,97 @@ attach() { LOOPS+=("$(losetup -f --show "$HOME_DIR/disk.img")"); }
 	run timeout 30 iosweep submit "$PLAN" --wait # it finds no device
 	[ "$status" -eq 1 ]
 	grep -q 'no device of this host has its identity' <<<"$output"
+}
+
+# ---- a target that this host refuses for now ----
+
+@test "a sweep whose device left the configuration is paused with the reason, and goes on once it is listed again" {
+	daemon_start
+	iosweep submit "$PLAN"
+	wait_for 10 one_is_ok
+	daemon_stop
+	sed -i 's/^  disk: /  other: /' "$CONFIG"
+	daemon_start
+	wait_for 20 state_is paused
+	query 'SELECT reason FROM sweep'
+	reason_has "device 'disk' is not listed by this host's configuration"
+	run -1 timeout 20 iosweep wait last
+	grep -q "'iosweep resume 1' goes on with it" <<<"$output"
+	sed -i 's/^  other: /  disk: /' "$CONFIG"
+	iosweep resume last
+	wait_for 30 state_is 'done'
+	[ "$(query "SELECT count(*), count(DISTINCT cell_id || ' ' || repetition) FROM trial WHERE state = 'ok'")" = '4|4' ]
+	[ "$(query "SELECT count(*) FROM cell WHERE state <> 'ok'")" = 0 ]
+}
+
+@test "a directory that is gone or not offered for a while pauses its sweep" {
+	sed -i 's/^target: .*/target: {directory: scratch}/; s/filesystem: ext4, //' "$PLAN"
+	daemon_start
+	iosweep submit "$PLAN"
+	wait_for 10 one_is_ok
+	iosweep stop --now
+	mv "$HOME_DIR/scratch" "$HOME_DIR/away"
+	iosweep resume last
+	wait_for 20 reason_has "scratch.*No such file"
+	state_is paused
+	sed -i 's/^  scratch: /  other: /' "$CONFIG"
+	mv "$HOME_DIR/away" "$HOME_DIR/scratch"
+	iosweep resume last
+	wait_for 20 reason_has "directory 'scratch' is not offered"
+	state_is paused
+	sed -i 's/^  other: /  scratch: /' "$CONFIG"
+	iosweep resume last
+	wait_for 30 state_is 'done'
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 4 ]
+}
+
+as_daemon() { setpriv --reuid=1 --regid=1 --clear-groups "$@"; } # user and group "daemon" are there on every Debian
+
+@test "whoever is no longer in the group runs nothing any more, and what their sweep had changed is put back all the same" {
+	[ "$(id -un 1) $(id -gn 1)" = 'daemon daemon' ] || skip "needs the user daemon"
+	sed -i 's/^group: .*/group: daemon/' "$CONFIG"
+	chgrp daemon "$HOME_DIR"
+	sed -i 's/ext4, /ext4, scheduler: bfq, /' "$PLAN"
+	local before
+	before=$(machine_state "$DEVICE")
+	daemon_start
+	as_daemon "$B/iosweep" submit "$PLAN"
+	wait_for 10 one_is_ok
+	pkill -KILL -P "$DAEMON" # the worker: what it leaves is in the journal
+	kill -KILL "$DAEMON"
+	wait "$DAEMON" || true
+	[ "$(machine_state "$DEVICE")" != "$before" ]
+	sed -i 's/^group: .*/group: root/' "$CONFIG"
+	daemon_start
+	wait_for 20 reason_has "user 'daemon' is not in the group 'root'"
+	state_is paused
+	[ "$(machine_state "$DEVICE")" = "$before" ]
+	run -1 setpriv --reuid=1 --regid=1 --groups=0 "$B/iosweep" submit "$PLAN" # a member in this session only
+	grep -q "user 'daemon' is not in the group 'root'" <<<"$output"
+	sed -i 's/^group: .*/group: daemon/' "$CONFIG"
+	iosweep resume last
+	wait_for 30 state_is 'done'
+}
+
+@test "a submitter whose user is gone runs nothing more, and settings and files that the sweep left are put back all the same" {
+	sed -i 's/^target: .*/target: {directory: scratch}/; s/filesystem: ext4, /vm.dirtytime_expire_seconds: 4322s, /' "$PLAN"
+	local sysctl=/proc/sys/vm/dirtytime_expire_seconds lock was
+	exec {lock}>/var/tmp/iosweep-test-sysctl.lock # shared with the other tests that set it
+	flock "$lock"
+	was=$(cat "$sysctl")
+	daemon_start
+	iosweep submit "$PLAN"
+	wait_for 10 one_is_ok
+	pkill -KILL -P "$DAEMON"
+	kill -KILL "$DAEMON"
+	wait "$DAEMON" || true
+	[ "$(cat "$sysctl")" = 4322 ]
+	[ -n "$(ls -A "$HOME_DIR/scratch")" ]
+	sqlite3 "$IOSWEEP_DB" 'UPDATE sweep SET submitter_uid = 54321'
+	daemon_start
+	wait_for 20 reason_has 'uid 54321. is no user of this host any more'
+	state_is paused
+	[ "$(cat "$sysctl")" = "$was" ]
+	[ -z "$(ls -A "$HOME_DIR/scratch")" ]
+	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
 }
