@@ -109,6 +109,8 @@ static int record_read(struct csv *c)
 		c->fields[i].text = c->buf.s + c->offsets[i];
 		if (!utf8_is_valid(c->fields[i].text, strlen(c->fields[i].text)))
 			return csv_fault(c, c->fields[i].line, c->fields[i].column, "invalid UTF-8");
+		if (!text_is_clean(c->fields[i].text, strlen(c->fields[i].text)))
+			return csv_fault(c, c->fields[i].line, c->fields[i].column, "a control character");
 	}
 	return 1;
 }

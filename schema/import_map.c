@@ -18,6 +18,26 @@ struct reader {
 
 #define fault(r, at, ...) diags_add((r)->d, (at)->line, (at)->column, __VA_ARGS__)
 
+/* The text of a scalar: of one line, since it stands in tables; the end that a "key: >" leaves is none of it. */
+static const char *line_text(const struct reader *r, const struct node *n, const char *what)
+{
+	const char *text = text_ends(n->text, "\n") ? arena_strndup(r->a, n->text, strlen(n->text) - 1) : n->text;
+
+	if (!text_is_printable(text))
+		fault(r, n, "%s is one line for people: write it without line breaks and control characters", what);
+	return text;
+}
+
+/* Names of the map's own are keys. */
+static void keys_check(const struct reader *r, const struct node *n)
+{
+	for (size_t i = 0; n->kind != NODE_SCALAR && i < n->n; i++) {
+		if (n->kind == NODE_MAP && !text_is_printable(n->keys[i]->text))
+			fault(r, n->keys[i], "a line break or control character in a name");
+		keys_check(r, n->at[i]);
+	}
+}
+
 /* A scalar under a key, or fallback; a fault if it is not one. */
 static const char *scalar_get(const struct reader *r, const struct node *map, const char *key, const char *fallback)
 {
@@ -29,7 +49,7 @@ static const char *scalar_get(const struct reader *r, const struct node *map, co
 		diags_add(r->d, n->line, n->column, "'%s' takes a scalar, not %s", key, node_kind_name(n));
 		return fallback;
 	}
-	return n->text;
+	return line_text(r, n, key);
 }
 
 static bool is_map(const struct reader *r, const struct node *n, const char *what)
@@ -53,7 +73,7 @@ static struct import_pair *pairs_read(const struct reader *r, const struct node 
 		if (map->at[i]->kind != NODE_SCALAR)
 			fault(r, map->at[i], "'%s' takes a scalar here", map->keys[i]->text);
 		else
-			pairs[n++] = (struct import_pair){ map->keys[i]->text, map->at[i]->text };
+			pairs[n++] = (struct import_pair){ map->keys[i]->text, line_text(r, map->at[i], map->keys[i]->text) };
 	}
 	*ret_n = n;
 	return pairs;
@@ -77,7 +97,7 @@ static struct import_field field_read(const struct reader *r, const struct node 
 	struct import_field f = { .index = -1, .line = n->line, .column_at = n->column };
 
 	if (n->kind == NODE_SCALAR) {
-		f.value = n->text;
+		f.value = line_text(r, n, what);
 		return f;
 	}
 	if (!is_map(r, n, what))
@@ -328,6 +348,7 @@ int import_map_read(struct arena *a, const char *data, size_t n, struct diags *d
 		return -1;
 	}
 	node_check_keys(root, known, "a map of a table", d);
+	keys_check(&r, root);
 	header_read(&r, root);
 	keep_read(&r, root);
 	axes_read(&r, node_get(root, "axes"));

@@ -13,8 +13,11 @@ static const char *const fact_classes[] = {
 	[FACT_VOLATILE] = "volatile",
 };
 
-static int host_write(struct store *s, const uint8_t uuid[16], const char *name, int64_t *ret_id, struct err *e)
+/* A nodename may be any bytes (sethostname(2)), but is printed in every line. */
+static int host_write(struct store *s, const uint8_t uuid[16], const char *nodename, int64_t *ret_id, struct err *e)
 {
+	AUTO_FREE char *name = text_printable(nodename);
+
 	if (statement_run(s, e,
 	                  "INSERT INTO host (uuid, name) VALUES (?, ?) ON CONFLICT (uuid) DO UPDATE SET name = excluded.name "
 	                  "WHERE name <> excluded.name", "ut", uuid, name) < 0)
@@ -46,6 +49,24 @@ static void environment_digest(const struct environment_fact *sorted, size_t n, 
 	digest_of(text_str(&all), all.n, ret);
 }
 
+/* The facts as they will stand in the store, sorted: a DMI string may be any bytes.  The digest is of what can be read again. */
+static struct environment_fact *facts_clean(const struct environment_fact *facts, size_t n, struct arena *a)
+{
+	struct environment_fact *sorted = rows_keep(a, facts, n, sizeof(*facts));
+
+	for (size_t i = 0; i < n; i++) {
+		AUTO_TEXT struct text value = { 0 };
+
+		if (text_is_clean(facts[i].value, strlen(facts[i].value)))
+			continue;
+		text_add_clean(&value, facts[i].value, strlen(facts[i].value));
+		sorted[i].value = arena_strdup(a, text_str(&value));
+	}
+	if (n > 0)
+		qsort(sorted, n, sizeof(*sorted), fact_compare);
+	return sorted;
+}
+
 static int environment_insert(struct store *s, const uint8_t digest[DIGEST_SIZE], const struct environment_fact *facts,
                               size_t n, int64_t *ret_id, struct err *e)
 {
@@ -64,14 +85,11 @@ static int environment_insert(struct store *s, const uint8_t digest[DIGEST_SIZE]
 
 int store_environment(struct store *s, const struct environment_fact *facts, size_t n, int64_t *ret_id, struct err *e)
 {
-	AUTO_FREE struct environment_fact *sorted = xcalloc(n, sizeof(*sorted));
+	AUTO_ARENA struct arena *a = arena_new();
+	struct environment_fact *sorted = facts_clean(facts, n, a);
 	uint8_t digest[DIGEST_SIZE];
 	int found;
 
-	if (n > 0) {
-		memcpy(sorted, facts, n * sizeof(*sorted));
-		qsort(sorted, n, sizeof(*sorted), fact_compare);
-	}
 	environment_digest(sorted, n, digest);
 	if (store_begin(s, e) < 0)
 		return -1;

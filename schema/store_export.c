@@ -205,15 +205,19 @@ static int scratch_check(const char *path, const struct scratch *t, struct err *
 	struct store *s = NULL;
 	AUTO_TEXT struct text fault = { 0 };
 	struct err why = { 0 };
+	int rc;
 
 	if (store_open(t->file, STORE_SCRATCH, &s, &why) < 0)
 		return scratch_refuse(path, &why, e);
 	database_fault(s->db, "PRAGMA quick_check(1)", &fault);
+	if (fault.n == 0) {
+		rc = store_texts_check(s, path, e);
+	} else {
+		err_set(e, ERR_USAGE, "'%s' is damaged: %s", path, fault.s);
+		rc = err_hint(e, "nothing was imported");
+	}
 	store_close(s);
-	if (fault.n == 0)
-		return 0;
-	err_set(e, ERR_USAGE, "'%s' is damaged: %s", path, fault.s);
-	return err_hint(e, "nothing was imported");
+	return rc;
 }
 
 static int scratch_store_open(struct scratch *t, struct store **ret, struct err *e)
@@ -259,6 +263,8 @@ static int lines_import(struct store *s, const char *path, const char *from, str
 		rc = store_lines_read(lines, in, path, &line, e);
 	if (rc > 0)
 		rc = lines_more(lines, in, path, &line, e);
+	if (rc == 0)
+		rc = store_texts_check(lines, path, e);
 	fclose(in);
 	store_close(lines);
 	if (rc < 0)

@@ -15,8 +15,8 @@
  *     I  int64_t, 0 binds NULL          s  const char *, NULL binds ''
  *     r  double                         u  16 bytes of a UUID      d  32 bytes of a digest
  *     b  const void *, size_t           - binds NULL, takes no argument
- * Texts and bytes are borrowed until the statement is done with.  A text that is not UTF-8 is stored as text_printable
- * has it.
+ *     x  const char *, NULL binds '', byte for byte
+ * Texts and bytes are borrowed until the statement is done with.  But for x, a text is stored as text_add_clean has it.
  */
 #ifndef IOSWEEP_STORE_INTERNAL_H
 #define IOSWEEP_STORE_INTERNAL_H
@@ -42,6 +42,8 @@ struct store {
 
 /* Fills e from the state of the connection. what: "record a trial"; shown in front of SQLite's words. */
 int store_failed(struct store *s, struct err *e);
+/* Whether all texts of a store that others made are clean, and its names printable; ERR_USAGE, that names the column. */
+int store_texts_check(struct store *s, const char *path, struct err *e);
 /* The first fault that SQLite finds in a whole file (pragma.html#pragma_quick_check), in one line; "" for none. */
 void database_fault(sqlite3 *db, const char *pragma, struct text *ret);
 /* "store 'PATH': damaged: ...", with what can be done about it.  Value -1. */
@@ -75,6 +77,7 @@ double column_real(struct statement *st, int i);
 bool column_is_null(struct statement *st, int i);
 char *column_text(struct statement *st, int i, struct arena *a); /* copy; "" for NULL */
 const char *column_borrow(struct statement *st, int i);          /* until the next row; "" for NULL */
+char *column_exact(struct statement *st, int i, struct arena *a); /* column_text is clean whoever wrote the store; this is as it is */
 size_t column_bytes(struct statement *st, int i, const void **ret); /* until the next row */
 /* Copies a blob of exactly n bytes; zeros if it has another length. */
 void column_copy(struct statement *st, int i, void *ret, size_t n);

@@ -182,6 +182,30 @@ static int line_parse(struct lines_reader *r, struct json_object **ret, struct e
 	return line_fault(r, json_tokener_get_parse_end(r->tokener) + 1, e, "not JSON: %s", json_tokener_error_desc(code));
 }
 
+static int key_check(struct lines_reader *r, const char *key, struct err *e)
+{
+	return text_is_printable(key) ? 0 : FAULT(r, key, e, "a key that is no text of one line");
+}
+
+/* What JSON can spell, but a store does not hold: control characters and NULs; and what is no UTF-8 at all. */
+static int texts_check(struct lines_reader *r, const char *key, struct json_object *j, struct err *e)
+{
+	if (json_object_get_type(j) == json_type_string &&
+	    !text_is_clean(json_object_get_string(j), (size_t)json_object_get_string_len(j)))
+		return FAULT(r, key, e, "'%s' holds a control character, or what is no UTF-8", key);
+	if (json_object_get_type(j) == json_type_array)
+		for (size_t i = 0; i < json_object_array_length(j); i++)
+			if (texts_check(r, key, json_object_array_get_idx(j, i), e) < 0)
+				return -1;
+	if (json_object_get_type(j) == json_type_object) {
+		json_object_object_foreach(j, inner, value) {
+			if (key_check(r, inner, e) < 0 || texts_check(r, inner, value, e) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
 static int kind_find(struct lines_reader *r, struct json_object *j, enum line_kind *ret, struct err *e)
 {
 	static const struct line_field type = { "type", 't' };
@@ -205,7 +229,7 @@ static int line_take(struct lines_reader *r, struct json_object *j, bool *ret_en
 	AUTO_FREE char *where = NULL;
 	enum line_kind kind;
 
-	if (kind_find(r, j, &kind, e) < 0)
+	if (texts_check(r, "", j, e) < 0 || kind_find(r, j, &kind, e) < 0)
 		return -1;
 	*ret_end = kind == LINE_END;
 	where = xasprintf("a line of type '%s'", line_shapes[kind].type);

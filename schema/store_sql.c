@@ -233,6 +233,19 @@ static const char *blob_hex(struct sql *q, int i)
 	return text_str(&q->hex);
 }
 
+/* A store that others made is read, too, and what a tool has printed. */
+static const char *text_clean(struct sql *q, int i)
+{
+	const char *s = (const char *)sqlite3_column_text(q->stmt, i);
+	size_t n = (size_t)sqlite3_column_bytes(q->stmt, i);
+
+	if (s == NULL || text_is_clean(s, n))
+		return s;
+	text_clear(&q->hex);
+	text_add_clean(&q->hex, s, n);
+	return text_str(&q->hex);
+}
+
 struct sql_value store_sql_value(struct sql *q, size_t i)
 {
 	int column = (int)i;
@@ -243,7 +256,7 @@ struct sql_value store_sql_value(struct sql *q, size_t i)
 	case SQLITE_FLOAT:
 		return (struct sql_value){ .kind = SQL_REAL, .real = sqlite3_column_double(q->stmt, column) };
 	case SQLITE_TEXT:
-		return (struct sql_value){ .kind = SQL_TEXT, .text = (const char *)sqlite3_column_text(q->stmt, column) };
+		return (struct sql_value){ .kind = SQL_TEXT, .text = text_clean(q, column) };
 	case SQLITE_BLOB:
 		return (struct sql_value){ .kind = SQL_TEXT, .text = blob_hex(q, column) };
 	}

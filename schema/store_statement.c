@@ -15,12 +15,22 @@ struct statement {
 	sqlite3_stmt *stmt;
 	const char *sql; /* stmt's own copy */
 	bool in_use;
+	char **cleaned; /* owned; texts of the row at hand that were not clean */
+	size_t n_cleaned, cap_cleaned;
 	struct statement *next;
 };
+
+static void cleaned_free(struct statement *st)
+{
+	while (st->n_cleaned > 0)
+		free(st->cleaned[--st->n_cleaned]);
+}
 
 static void statement_free(struct statement *st)
 {
 	sqlite3_finalize(st->stmt);
+	cleaned_free(st);
+	free(st->cleaned);
 	free(st);
 }
 
@@ -88,15 +98,23 @@ static struct statement *statement_prepare(struct store *s, const char *sql, str
 	return st;
 }
 
-/* Whatever is said in the store is UTF-8: a reason that quotes a tool, or was cut at a byte, would otherwise make JSON that
- * no reader takes. */
+static char *text_cleaned(const char *s, size_t n)
+{
+	struct text t = { 0 };
+
+	text_add_clean(&t, s, n);
+	return t.s;
+}
+
+/* Whatever is said in the store is UTF-8 without control characters: a reason that quotes a tool, or was cut at a byte, would
+ * otherwise make JSON that no reader takes, and speak to the reader's terminal. */
 static int text_bind(sqlite3_stmt *stmt, int i, const char *s)
 {
 	if (s == NULL)
 		return sqlite3_bind_null(stmt, i);
-	if (utf8_is_valid(s, strlen(s)))
+	if (text_is_clean(s, strlen(s)))
 		return sqlite3_bind_text(stmt, i, s, -1, SQLITE_STATIC);
-	return sqlite3_bind_text(stmt, i, text_printable(s), -1, free);
+	return sqlite3_bind_text(stmt, i, text_cleaned(s, strlen(s)), -1, free);
 }
 
 static int id_bind(sqlite3_stmt *stmt, int i, int64_t id)
@@ -122,6 +140,9 @@ static int parameter_bind(sqlite3_stmt *stmt, int i, char type, va_list *ap)
 	case 's':
 		s = va_arg(*ap, const char *);
 		return text_bind(stmt, i, s != NULL ? s : "");
+	case 'x':
+		s = va_arg(*ap, const char *);
+		return sqlite3_bind_text(stmt, i, s != NULL ? s : "", -1, SQLITE_STATIC);
 	case 'u':
 		return sqlite3_bind_blob(stmt, i, va_arg(*ap, const uint8_t *), 16, SQLITE_STATIC);
 	case 'd':
@@ -172,8 +193,10 @@ int statement_open(struct store *s, struct statement **ret, struct err *e, const
 
 int statement_next(struct statement *st, struct err *e)
 {
-	int rc = sqlite3_step(st->stmt);
+	int rc;
 
+	cleaned_free(st);
+	rc = sqlite3_step(st->stmt);
 	if (rc == SQLITE_ROW)
 		return 1;
 	if (rc == SQLITE_DONE)
@@ -187,6 +210,7 @@ void statement_done(struct statement *st)
 		return;
 	sqlite3_reset(st->stmt);
 	sqlite3_clear_bindings(st->stmt);
+	cleaned_free(st);
 	st->in_use = false;
 }
 
@@ -258,8 +282,20 @@ bool column_is_null(struct statement *st, int i)
 const char *column_borrow(struct statement *st, int i)
 {
 	const char *s = (const char *)sqlite3_column_text(st->stmt, i);
+	size_t n = s != NULL ? (size_t)sqlite3_column_bytes(st->stmt, i) : 0;
 
-	return s != NULL ? s : "";
+	if (text_is_clean(s, n))
+		return s != NULL ? s : "";
+	ARRAY_GROW(st->cleaned, st->n_cleaned, st->cap_cleaned);
+	st->cleaned[st->n_cleaned] = text_cleaned(s, n);
+	return st->cleaned[st->n_cleaned++];
+}
+
+char *column_exact(struct statement *st, int i, struct arena *a)
+{
+	const char *s = (const char *)sqlite3_column_text(st->stmt, i);
+
+	return arena_strdup(a, s != NULL ? s : "");
 }
 
 char *column_text(struct statement *st, int i, struct arena *a)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The undo journal: what the machine was like before the first change.  An entry is committed before the change it is
- * for, and stays pending until it was put back, dropped, or has failed.
+ * for, and stays pending until it was put back, dropped, or has failed.  Paths and values are kept byte for byte.
  */
 #include "schema/store_internal.h"
 
@@ -9,13 +9,13 @@ static int undo_write(struct store *s, int64_t sweep_id, const struct undo_entry
 {
 	int found = statement_int(s, ret_id, e,
 	                          "SELECT id FROM undo WHERE sweep_id = ? AND kind = ? AND object = ? AND state = 'pending'",
-	                          "itt", sweep_id, u->kind, u->object);
+	                          "itx", sweep_id, u->kind, u->object);
 
 	if (found != 0)
 		return found < 0 ? -1 : 0;
 	return statement_insert(s, ret_id, e,
 	                        "INSERT INTO undo (sweep_id, boot_id, step, kind, object, identity, original, at_ms) "
-	                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "ittttssi",
+	                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "itttxxxi",
 	                        sweep_id, u->boot_id, u->step, u->kind, u->object, u->identity, u->original, now_ms());
 }
 
@@ -48,9 +48,9 @@ int store_undo_pending(struct store *s, int64_t sweep_id, struct arena *a, struc
 			.boot_id = column_text(st, 1, a),
 			.step = column_text(st, 2, a),
 			.kind = column_text(st, 3, a),
-			.object = column_text(st, 4, a),
-			.identity = column_text(st, 5, a),
-			.original = column_text(st, 6, a),
+			.object = column_exact(st, 4, a),
+			.identity = column_exact(st, 5, a),
+			.original = column_exact(st, 6, a),
 		};
 	}
 	if (rc < 0)

@@ -75,6 +75,9 @@ void text_add_printable(struct text *t, const char *s, size_t n);
 char *text_printable(const char *s);
 /* Whether text_add_printable would leave it as it is (a tab it would not). */
 bool text_is_printable(const char *s);
+/* The same for text of several lines: tabs, line ends and marks of order may stay.  What a store gives is clean. */
+void text_add_clean(struct text *t, const char *s, size_t n);
+bool text_is_clean(const char *s, size_t n); /* false for a NUL, too */
 /* The candidate nearest to word by edit distance, or NULL if none is near (for "did you mean"). */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
 

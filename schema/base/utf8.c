@@ -68,22 +68,65 @@ static bool is_control(uint32_t code)
 	       (code >= 0x2066 && code <= 0x2069);
 }
 
+/* Of those, what only begins a line or moves on in it: text of several lines has them, and no terminal comes to harm. */
+static bool is_layout(uint32_t code)
+{
+	return code == '\t' || code == '\n' || code == '\r' || code == 0x85 || code >= 0x2028;
+}
+
+bool text_is_clean(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s, *end = p + n;
+
+	while (p < end) {
+		int length = 1;
+
+		if (*p < 0x20 || *p >= 0x7f) {
+			uint32_t code;
+
+			length = utf8_length(p, end);
+			code = length > 0 ? utf8_code(p, length) : 0;
+			if (is_control(code) && !is_layout(code))
+				return false;
+		}
+		p += length;
+	}
+	return true;
+}
+
+/* The next character of p into t if it may stay, else its bytes as \xNN; what follows it. */
+static const unsigned char *character_add(struct text *t, const unsigned char *p, const unsigned char *end, bool keeps_layout)
+{
+	int length = utf8_length(p, end);
+	uint32_t code = length > 0 ? utf8_code(p, length) : 0;
+
+	if (!is_control(code) || (keeps_layout && is_layout(code))) {
+		text_add_n(t, (const char *)p, (size_t)length);
+		return p + length;
+	}
+	for (int i = 0; i < (length > 0 ? length : 1); i++)
+		text_printf(t, "\\x%02x", *p++);
+	return p;
+}
+
+void text_add_clean(struct text *t, const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s, *end = p + n;
+
+	while (p < end)
+		p = character_add(t, p, end, true);
+}
+
 void text_add_printable(struct text *t, const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s, *end = p + n;
 
 	while (p < end) {
-		int length = utf8_length(p, end);
-
 		if (*p == '\t') {
 			text_add(t, " ");
 			p++;
-		} else if (length > 0 && !is_control(utf8_code(p, length))) {
-			text_add_n(t, (const char *)p, (size_t)length);
-			p += length;
 		} else {
-			for (int i = 0; i < (length > 0 ? length : 1); i++)
-				text_printf(t, "\\x%02x", *p++);
+			p = character_add(t, p, end, false);
 		}
 	}
 }

@@ -268,6 +268,40 @@ ask() {
 	[ "$status" -eq 2 ]
 }
 
+@test "a store made by hand speaks to no terminal, is valid JSON, and is not imported" {
+	need jq sqlite3
+	local bad=$BATS_TEST_TMPDIR/bad.db command
+	iosweep backup "$bad" 2>/dev/null
+	sqlite3 "$bad" "UPDATE host SET name = name || char(27) || '[31m' || cast(x'ff' AS TEXT);
+		UPDATE plan SET name = name || char(155), about = about || char(27) || ']0;x' || char(7);
+		UPDATE sweep SET reason = char(27), note = cast(x'c0' AS TEXT), source = char(7);
+		UPDATE axis SET name = name || char(27) || cast(x'fe' AS TEXT) WHERE name = 'scheduler';
+		UPDATE spelling SET text = text || char(27) || cast(x'fe' AS TEXT); UPDATE axis_value SET value = value || char(27) WHERE number IS NULL;
+		UPDATE metric SET name = name || char(27), unit = unit || char(27); UPDATE sweep_workload SET name = name || char(155);
+		UPDATE result SET flags = flags || ' ' || char(27); UPDATE environment_fact SET value = value || char(27) || cast(x'ff' AS TEXT)"
+	export IOSWEEP_DB=$bad
+	for command in 'list' 'show 3' 'show 3 --trials' 'show 3 --by readahead*' 'best --pareto' 'effects 3' 'compare 3 3' 'query' 'history' 'plot 3' \
+		'list --csv' 'show 3 --csv' 'best --csv' 'query --raw' 'query --format markdown' 'query --format html' 'history --csv' \
+		'sql .tables' 'export --list'; do
+		# shellcheck disable=SC2086 # words of the command
+		iosweep $command >"$BATS_TEST_TMPDIR/said" 2>&1 || true
+		[ -s "$BATS_TEST_TMPDIR/said" ]
+		iconv -f UTF-8 -t UTF-8 "$BATS_TEST_TMPDIR/said" >/dev/null || { echo "$command: no UTF-8"; return 1; }
+		! LC_ALL=C.UTF-8 grep -qP '[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{80}-\x{84}\x{86}-\x{9f}]' "$BATS_TEST_TMPDIR/said" || { echo "$command: a control character"; return 1; }
+	done
+	for command in 'list' 'show 3' 'show 3 --trials' 'best' 'best --pareto' 'effects 3' 'query' 'history' 'label 3' 'export 3 --lines'; do
+		# shellcheck disable=SC2086
+		iosweep $command $([[ $command == export* ]] || echo --json) 2>/dev/null >"$BATS_TEST_TMPDIR/said"
+		iconv -f UTF-8 -t UTF-8 "$BATS_TEST_TMPDIR/said" | jq empty
+	done
+	iosweep sql "SELECT * FROM results" --json | iconv -f UTF-8 -t UTF-8 | jq empty
+	export IOSWEEP_DB=$BATS_TEST_TMPDIR/mine.db
+	run iosweep import "$bad"
+	[ "$status" -eq 2 ]
+	[[ $output == *"cannot be imported: host.name holds what is no text: "*'\x1b[31m\xff'*'nothing was imported'* ]]
+	[ "$(iosweep sql 'SELECT count(*) FROM sweeps' --raw)" = 0 ]
+}
+
 @test "notes and labels; a backup is one whole file" {
 	cp "$IOSWEEP_DB" "$BATS_TEST_TMPDIR/x.db"
 	export IOSWEEP_DB=$BATS_TEST_TMPDIR/x.db

@@ -86,6 +86,7 @@ static void a_table_that_is_no_table_is_refused(void **state)
 	refused(f, "fs,ra,w\nxfs,\"256,540\n", map_metric, "csv:2:5: the quote is not closed\n");
 	refused(f, "fs,ra,w\nxfs,25\"6,540\n", map_metric, "csv:2:7: a quote inside a field that does not begin with one\n");
 	refused(f, "fs,ra,w\n", map_metric, "nothing was imported: 'csv' has no row with a figure\n");
+	refused(f, "fs,ra,w\nxfs,25\033[1m6,540\n", map_metric, "csv:2:5: a control character\n");
 	refused(f, "fs,ra,w\nxfs,-1,540\n", map_metric, "csv:2:5: readahead: '-1sectors' is negative; a size is 0 or more\n");
 }
 
@@ -98,6 +99,9 @@ static void a_map_says_all_its_faults(void **state)
 	        "map:7:70: 'dd.x' needs a unit: as MB/s, ms, 1/s, %\n"
 	        "map:7:70: 'dd.x' needs better: higher, lower or neither\n"
 	        "map:8:1: unknown key 'metrix' in a map of a table: did you mean 'metrics'?\n");
+	refused(f, "fs,ra,w\nxfs,256,1\n", "metrics: {\"dd\\e.x\": {column: w, unit: \"M\\nB\", better: higher}}\n",
+	        "map:7:11: a line break or control character in a name\n"
+	        "map:7:39: unit is one line for people: write it without line breaks and control characters\n");
 }
 
 static void study_import(struct fixture *f, const char *name, struct import_report *r)

@@ -254,6 +254,99 @@ static void a_damaged_store_is_named_and_not_what_was_to_be_made_of_it(void **st
 	store_close(s);
 }
 
+/* A store with a row in every table. */
+static void full_store(struct fixture *f, const char *db)
+{
+	static const char *const rows[] = {
+		"PRAGMA journal_mode=DELETE",
+		"INSERT INTO sweep_label VALUES (1, 'rack', 'b7')",
+		"INSERT INTO trial_flag VALUES (1, 'cached', 'x')",
+		"INSERT INTO trial_fact VALUES (1, 'psi', 1)",
+		"INSERT INTO result_flag SELECT cell_id, metric_id, 'spread', 'cell', 'x' FROM result LIMIT 1",
+		"INSERT INTO step_time VALUES (1, 1, 'format', 1, 1, 0)",
+		"INSERT INTO environment VALUES (99, zeroblob(32))",
+		"INSERT INTO environment_fact VALUES (99, 'kernel.release', '6.18', 'identity')",
+		"INSERT INTO undo (sweep_id, boot_id, step, kind, object, original, at_ms) VALUES (1, 'b', 's', 'k', char(27), char(27), 1)",
+	};
+
+	host_store(f, db, 1, 2);
+	snprintf(f->path, sizeof(f->path), "%s", db);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		fixture_sql(f, rows[i]);
+}
+
+/* A store that another host's administrator may have made by hand. */
+static void texts_that_are_none_are_refused_and_nothing_is_merged(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "host", "name" },          { "plan", "name" },           { "plan", "about" },          { "plan", "source" },
+		{ "sweep", "reason" },       { "sweep", "target" },        { "sweep", "submitter" },     { "sweep", "options" },
+		{ "sweep", "source" },       { "sweep", "note" },          { "sweep_label", "name" },    { "sweep_label", "value" },
+		{ "axis", "name" },          { "axis_value", "value" },    { "cell", "reason" },         { "spelling", "text" },
+		{ "step_time", "step" },     { "workload", "name" },       { "workload", "definition" }, { "workload", "parameters" },
+		{ "sweep_workload", "name" }, { "metric", "name" },        { "metric", "label" },        { "metric", "unit" },
+		{ "environment_fact", "key" }, { "environment_fact", "value" }, { "trial", "reason" },  { "trial_flag", "flag" },
+		{ "trial_flag", "reason" },  { "trial_fact", "key" },      { "result", "flags" },        { "result_flag", "flag" },
+		{ "result_flag", "reason" }, { "event", "kind" },          { "event", "text" },
+	};
+	static const char *const poisons[] = { "char(27) || '[31m'", "cast(x'ff' AS TEXT)", "char(7)", "'a' || char(0) || 'b'", "char(155)" };
+	struct fixture *f = *state;
+	char *db = file_of(f, "a.db"), *to = file_of(f, "to.db"), *bad = file_of(f, "bad.db");
+	struct merge_report r;
+	struct store *s;
+
+	store_close(TAKE(f->s));
+	full_store(f, db);
+	OK(store_open(to, STORE_WRITE, &s, &f->e));
+	snprintf(f->path, sizeof(f->path), "%s", bad);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		const char *table = texts[i][0], *column = texts[i][1];
+
+		file_copy(db, bad, 1 << 24, -1);
+		fixture_sql(f, arena_printf(f->a, "UPDATE %s SET %s = %s || %s", table, column, column, poisons[i % ARRAY_SIZE(poisons)]));
+		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
+		assert_int_equal(f->e.kind, ERR_USAGE);
+		if (!text_starts(f->e.text, arena_printf(f->a, "'%s' cannot be imported: %s.%s holds what is no text: '", bad, table, column)))
+			fail_msg("%s.%s: %s", table, column, f->e.text);
+		assert_true(text_is_printable(f->e.text));
+		assert_string_equal(f->e.hint, "nothing was imported");
+	}
+	file_copy(db, bad, 1 << 24, -1);
+	fixture_sql(f, "UPDATE host SET name = name || char(10) || 'db9'");
+	assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
+	snprintf(f->path, sizeof(f->path), "%s", to);
+	assert_string_equal(fixture_sql(f, "SELECT (SELECT count(*) FROM sweep) + (SELECT count(*) FROM host) + (SELECT count(*) FROM spelling)"), "0");
+	/* several lines are no harm where there are several, and as it was the store is taken */
+	snprintf(f->path, sizeof(f->path), "%s", db);
+	fixture_sql(f, "UPDATE plan SET source = source || char(10) || char(9) || '# \xc3\xa9'");
+	OK(store_import_file(s, db, &r, &f->e));
+	store_close(s);
+}
+
+/* Whoever wrote it: what is read of a store is UTF-8 and speaks to no terminal; but the journal's paths are what they are. */
+static void what_a_store_gives_is_clean(void **state)
+{
+	struct fixture *f = *state;
+	struct undo_entry u = { .boot_id = "b", .step = "image", .kind = "image", .object = "/x/\xff\033", .identity = "", .original = "\x07" };
+	struct undo_entry *pending;
+	struct sweep w;
+	int64_t id;
+	size_t n;
+
+	OK(store_undo_add(f->s, f->sweep, &u, &id, &f->e));
+	OK(store_undo_add(f->s, f->sweep, &u, &id, &f->e));
+	OK(store_sweep_set_state(f->s, f->sweep, SWEEP_FAILED, "dd: \033[31m\xff", &f->e));
+	assert_string_equal(fixture_sql(f, "SELECT reason FROM sweep"), "dd: \\x1b[31m\\xff");
+	fixture_sql(f, "UPDATE sweep SET reason = char(27) || char(10) || cast(x'c0' AS TEXT) || char(0) || 'x', target = 'ok'");
+	OK(store_sweep_get(f->s, f->sweep, f->a, &w, &f->e));
+	assert_string_equal(w.reason, "\\x1b\n\\xc0\\x00x");
+	assert_string_equal(w.target, "ok");
+	OK(store_undo_pending(f->s, f->sweep, f->a, &pending, &n, &f->e));
+	assert_int_equal(n, 1);
+	assert_string_equal(pending[0].object, u.object);
+	assert_string_equal(pending[0].original, u.original);
+}
+
 static void a_newer_store_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -644,6 +737,11 @@ static void faults_of_lines_are_named_by_line_and_column(void **state)
 		{ "\"workload\":\"dd-write\"", "\"workload\":\"dd-wrote\"", "the sweep has no workload 'dd-wrote'" },
 		{ "{\"type\":\"trial\"", "[\"type\",\"trial\"]\n{\"type\":\"trial\"", "6:1: not a JSON object" },
 		{ "\"lines\":", "\"lines\":9", "lines were written, " },
+		{ "\"host\":\"db1\"", "\"host\":\"db\\u001b[31m\"", "'host' holds a control character, or what is no UTF-8" },
+		{ "\"host\":\"db1\"", "\"host\":\"db\xff\"", "'host' holds a control character, or what is no UTF-8" },
+		{ "\"host\":\"db1\"", "\"host\":\"db\\u0000x\"", "'host' holds a control character, or what is no UTF-8" },
+		{ "\"labels\":{", "\"labels\":{\"a\\nb\":\"x\"", "a key that is no text of one line" },
+		{ "\"labels\":{", "\"labels\":{\"a\":\"x\\u009b\"", "'a' holds a control character" },
 		{ "{\"type\":\"end\"", "{\"type\":\"event\"", "a line of type 'event' without 'sweep'" },
 	};
 	struct fixture *f = *state;
@@ -669,7 +767,7 @@ static void faults_of_lines_are_named_by_line_and_column(void **state)
 		write_text(bad, arena_printf(f->a, "%.*s%s%s", (int)(at - lines), lines, faults[i].new, at + strlen(faults[i].old)));
 		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
 		assert_int_equal(f->e.kind, ERR_USAGE);
-		if (strstr(f->e.text, faults[i].message) == NULL || !text_starts(f->e.text, bad))
+		if (strstr(f->e.text, faults[i].message) == NULL || !text_starts(f->e.text, arena_printf(f->a, "%s:", bad)))
 			fail_msg("%s: %s", faults[i].new, f->e.text);
 		assert_string_equal(f->e.hint, "nothing was imported");
 	}
@@ -687,6 +785,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_sweep_that_went_on_brings_what_is_new, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_is_not_whole_changes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_store_is_named_and_not_what_was_to_be_made_of_it, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(texts_that_are_none_are_refused_and_nothing_is_merged, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_store_gives_is_clean, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_newer_store_is_refused, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_has_not_ended_is_not_exported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_list_tells_what_another_store_lacks, fixture_setup, fixture_teardown),

@@ -267,6 +267,27 @@ static void what_others_say_is_made_printable(void **state)
 	}
 }
 
+static void what_a_store_holds_may_have_lines_but_speaks_to_no_terminal(void **state)
+{
+	static const char *const same[] = { "", "a\tb\r\nc", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xae", "\xc3\xa9 \xf0\x9f\x98\x80" };
+	static const char *const changed[][2] = {
+		{ "a\n\033[31m", "a\n\\x1b[31m" }, { "\x07", "\\x07" }, { "\x7f", "\\x7f" }, { "\xc2\x9b" "1m", "\\xc2\\x9b1m" },
+		{ "\tx\xff", "\tx\\xff" }, { "cut \xe6\x97", "cut \\xe6\\x97" },
+	};
+	AUTO_TEXT struct text t = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(same); i++)
+		assert_true(text_is_clean(same[i], strlen(same[i])));
+	for (size_t i = 0; i < ARRAY_SIZE(changed); i++) {
+		assert_false(text_is_clean(changed[i][0], strlen(changed[i][0])));
+		text_clear(&t);
+		text_add_clean(&t, changed[i][0], strlen(changed[i][0]));
+		assert_string_equal(text_str(&t), changed[i][1]);
+	}
+	assert_false(text_is_clean("a\0b", 3));
+}
+
 static void the_nearest_word_is_near(void **state)
 {
 	static const char *const words[] = { "trials", "target", "timeout" };
@@ -331,6 +352,7 @@ int main(void)
 		cmocka_unit_test(digests_and_uuids_are_the_standards),
 		cmocka_unit_test(utf8_is_checked_byte_by_byte),
 		cmocka_unit_test(what_others_say_is_made_printable),
+		cmocka_unit_test(what_a_store_holds_may_have_lines_but_speaks_to_no_terminal),
 		cmocka_unit_test(the_nearest_word_is_near),
 		cmocka_unit_test(files_are_read_up_to_a_limit),
 		cmocka_unit_test(an_arena_hands_out_zeroed_memory),
