@@ -375,6 +375,7 @@ static int best_formats(const struct dataset *d, const struct ranking *r, size_t
 	if (d->n_superseded > 0)
 		fprintf(stderr, PROGRAM ": %" PRId64 " older results of the same configs on the same hosts are left out (--all takes them)\n",
 		        d->n_superseded);
+	choose_details_note(d);
 	return 0;
 }
 

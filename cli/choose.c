@@ -65,6 +65,12 @@ int choose_dataset(const struct options *o, struct store *s, const struct filter
 	return store_dataset(s, f, &d, ret, e);
 }
 
+void choose_details_note(const struct dataset *d)
+{
+	if (d->has_left_details)
+		fprintf(stderr, PROGRAM ": metrics that are details are left out (--metric NAME takes one, --metric '*' all)\n");
+}
+
 void choose_figure(struct text *t, double v, const char *unit)
 {
 	char buf[2 * SIZE_TEXT];

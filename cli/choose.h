@@ -34,6 +34,8 @@ int choose_filter(const struct options *o, int first, const char *fallback, stru
 bool choose_is_filter(const char *word);
 /* Reads OPTIONS_SELECT and loads the dataset. */
 int choose_dataset(const struct options *o, struct store *s, const struct filter *f, struct dataset **ret, struct err *e);
+/* A line on stderr if filter.no_details left anything out. */
+void choose_details_note(const struct dataset *d);
 /* ERR_USAGE unless each of --across is known. */
 int choose_across(const struct options *o, bool *ret_tool, bool *ret_keep, struct err *e);
 

@@ -51,6 +51,7 @@ static int best_run(const struct options *o, struct err *e)
 	if (table_format_of(o, &b.format, e) < 0 || options_integer(o, "limit", 0, INT64_MAX, &b.limit, e) < 0 ||
 	    choose_filter(o, 0, NULL, a, &f, e) < 0 || open_store(&s, e) < 0)
 		return -1;
+	f.no_details = true;
 	b.with_pareto = options_has(o, "pareto") || b.weights != NULL || (metric != NULL && strchr(metric, ',') != NULL);
 	if (best_load(o, s, &f, &b, &d, e) < 0)
 		return -1;

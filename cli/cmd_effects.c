@@ -29,6 +29,7 @@ static int people_print(const struct dataset *d, const struct effects_options *x
 		effects_people(d, &s, x, stdout);
 		series_effects_done(&s);
 	}
+	choose_details_note(d);
 	return 0;
 }
 
@@ -83,8 +84,10 @@ static int effects_run(const struct options *o, struct err *e)
 
 	if ((x.from != NULL || x.to != NULL) && (x.axes == NULL || strchr(x.axes, ',') != NULL))
 		return err_set(e, ERR_USAGE, "effects: --from and --to need one axis in --axis");
-	if (table_format_of(o, &x.format, e) < 0 || choose_filter(o, 0, "last", a, &f, e) < 0 || open_store(&s, e) < 0 ||
-	    choose_dataset(o, s, &f, &d, e) < 0)
+	if (table_format_of(o, &x.format, e) < 0 || choose_filter(o, 0, "last", a, &f, e) < 0 || open_store(&s, e) < 0)
+		return -1;
+	f.no_details = true;
+	if (choose_dataset(o, s, &f, &d, e) < 0)
 		return -1;
 	if (d->n_results == 0 && x.format == TABLE_PEOPLE)
 		fprintf(stderr, PROGRAM ": no result meets the filter\n");

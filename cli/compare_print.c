@@ -160,6 +160,7 @@ void comparison_people(const struct comparison *c, int64_t limit, FILE *out)
 		        c->only[1], c->side[1].name);
 	if (left.n > 0)
 		fprintf(out, "results left out: %s\n", left.s);
+	choose_details_note(c->side[0].d->has_left_details ? c->side[0].d : c->side[1].d);
 }
 
 /* ---- for programs ---- */

@@ -167,6 +167,7 @@ static struct report_metric *metric_lookup(struct report *r, const struct shown_
 		.key = result->key,
 		.base = result->unit,
 		.better = result->better,
+		.is_detail = result->is_detail,
 		.at = arena_array(r->arena, r->n_cells, sizeof(const struct shown_result *)),
 		.standing = arena_array(r->arena, r->n_cells, sizeof(enum standing)),
 	};
@@ -365,16 +366,34 @@ static size_t metrics_shown(const struct report *r)
 	return n;
 }
 
-/* Numbers that are neither good nor bad are left to those who name them, unless there are no others; so are the labels of a metric
- * that has many of them in a table that is wide.  If nothing else is there, the first of them are shown. */
-static void asides_build(struct report *r)
+/* Sets metrics of the table aside, unless there are no others. */
+static void asides_set(struct report *r, bool (*is_meant)(const struct report_metric *m), enum aside aside)
 {
-	bool has_direction = false;
+	bool has_others = false;
 
 	for (size_t i = 0; i < r->n_metrics; i++)
-		has_direction = has_direction || r->metrics[i].better != BETTER_NEITHER;
-	for (size_t i = 0; i < r->n_metrics; i++)
-		r->metrics[i].aside = has_direction && r->metrics[i].better == BETTER_NEITHER ? ASIDE_NEITHER : ASIDE_NO;
+		has_others = has_others || (r->metrics[i].aside == ASIDE_NO && !is_meant(&r->metrics[i]));
+	for (size_t i = 0; i < r->n_metrics && has_others; i++)
+		if (r->metrics[i].aside == ASIDE_NO && is_meant(&r->metrics[i]))
+			r->metrics[i].aside = aside;
+}
+
+static bool is_neither(const struct report_metric *m)
+{
+	return m->better == BETTER_NEITHER;
+}
+
+static bool is_detail(const struct report_metric *m)
+{
+	return m->is_detail;
+}
+
+/* Details, and numbers that are neither good nor bad, are left to those who name them; so are the labels of a metric that has many
+ * of them in a table that is wide.  If nothing else is there, the first of them are shown. */
+static void asides_build(struct report *r)
+{
+	asides_set(r, is_detail, ASIDE_DETAIL);
+	asides_set(r, is_neither, ASIDE_NEITHER);
 	if (metrics_shown(r) <= COLUMNS_MANY)
 		return;
 	for (size_t i = 0; i < r->n_metrics; i++)

@@ -18,6 +18,14 @@ struct report_axis {
 /* How a result stands among those of its metric, by the rule of `best`: flagged and incomplete results take no part. */
 enum standing { STANDING_NONE, STANDING_BEST, STANDING_TIE /* cannot be told from the best */ };
 
+/* Why a metric is not shown to people unless they name it. */
+enum aside {
+	ASIDE_NO,
+	ASIDE_DETAIL,  /* its definition calls it one */
+	ASIDE_NEITHER, /* neither higher nor lower is better */
+	ASIDE_LABELS   /* one of too many labels of its metric */
+};
+
 struct report_metric {
 	const char *key;      /* "dd-read.throughput{4KiB}" */
 	const char *title;    /* "dd-read\nthroughput\n4KiB\nMB/s" */
@@ -26,8 +34,8 @@ struct report_metric {
 	struct scale unit;     /* chosen for its column */
 	const struct shown_result **at; /* per cell; NULL where there is none */
 	enum standing *standing;        /* per cell */
-	enum { ASIDE_NO, ASIDE_NEITHER, ASIDE_LABELS } aside; /* not shown to people unless named, and why: neither higher nor lower
-	                                                       * is better; one of too many labels of its metric */
+	bool is_detail;
+	enum aside aside;
 	int64_t n_max;        /* most good trials behind any result */
 	int width, marks_width, spread_width; /* of the parts of a figure */
 };

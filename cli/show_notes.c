@@ -181,14 +181,18 @@ static void reasons_lines(const struct report *r, FILE *out)
 	}
 }
 
-static void asides_line(const struct report *r, FILE *out)
+/* Metrics of one kind that the table does not show. */
+static void asides_line(const struct report *r, enum aside aside, const char *what, FILE *out)
 {
 	bool is_first = true;
 
 	for (size_t m = 0; m < r->n_metrics; m++) {
-		if (r->metrics[m].aside != ASIDE_NEITHER)
+		if (r->metrics[m].aside != aside)
 			continue;
-		fprintf(out, "%s%s", is_first ? "not shown, neither better nor worse (--metric NAME shows them): " : ", ", r->metrics[m].key);
+		if (is_first)
+			fprintf(out, "not shown, %s (--metric NAME shows them): %s", what, r->metrics[m].key);
+		else
+			fprintf(out, ", %s", r->metrics[m].key);
 		is_first = false;
 	}
 	if (!is_first)
@@ -223,7 +227,8 @@ void show_notes(const struct report *r, FILE *out)
 	marks_lines(r, out);
 	flags_lines(r, out);
 	reasons_lines(r, out);
-	asides_line(r, out);
+	asides_line(r, ASIDE_DETAIL, "details", out);
+	asides_line(r, ASIDE_NEITHER, "neither better nor worse", out);
 	labels_lines(r, out);
 	if (r->is_filtered && (int64_t)r->n_cells < r->sweep.cells)
 		fprintf(out, "%zu of %s of the sweep meet%s the filter\n", r->n_cells, count_format(r->sweep.cells, "cell", count),

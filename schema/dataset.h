@@ -67,6 +67,7 @@ struct dataset {
 	struct dataset_result *results; /* by series, then cell */
 	size_t n_results;
 	int64_t n_superseded;         /* results of older visits of the same config on the same host, not here */
+	bool has_left_details;        /* results of metrics that are details are not here (no_details of the filter) */
 };
 
 #define FLAG_TEXT 32

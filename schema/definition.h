@@ -127,6 +127,7 @@ struct source {
 struct workload_metric {
 	const char *name, *unit;
 	enum better better;
+	bool is_detail; /* of interest beside the others: reported only where it is asked for by name */
 	const struct source *sources;
 	size_t n_sources;
 };

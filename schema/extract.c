@@ -106,7 +106,7 @@ static void rows_show(struct extraction *x, const struct workload_metric *m, con
 		const char *label = *f->label != '\0' ? arena_printf(x->arena, "%s#%zu", f->label, f->number)
 		                                      : arena_printf(x->arena, "#%zu", f->number);
 
-		measured_add(x, (struct measured){ m->name, label, m->unit, m->better, f->value, found_where(x, s, f) });
+		measured_add(x, (struct measured){ m->name, label, m->unit, m->better, f->value, m->is_detail, found_where(x, s, f) });
 	}
 }
 
@@ -135,7 +135,8 @@ static int group_measure(struct extraction *x, const struct workload_metric *m, 
 		where = arena_printf(x->arena, "%s %zu rows from %s", combine_word(s->combine), n, where);
 	if (s->label_if_several && !c->has_several_labels)
 		label = "";
-	measured_add(x, (struct measured){ m->name, label, m->unit, m->better, found_combine(s->combine, rows, n), where });
+	measured_add(x, (struct measured){ m->name, label, m->unit, m->better, found_combine(s->combine, rows, n), m->is_detail,
+	                                  where });
 	return 0;
 }
 

@@ -41,6 +41,7 @@ struct measured {
 	const char *unit;
 	enum better better;
 	double value;             /* finite */
+	bool is_detail;           /* as struct workload_metric */
 	const char *found_by;     /* "match 2 of stdout", "json .jobs[*].read.bw_bytes summed over 3" : for `workloads try` */
 };
 

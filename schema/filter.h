@@ -56,6 +56,7 @@ struct filter_term { /* strings live in the arena given to filter_parse */
 struct filter {
 	struct filter_term *at;
 	size_t n;
+	bool no_details; /* metrics that are details take part only where a term names metrics; false after filter_parse */
 };
 
 /* Each word is an argument of the command line and may hold several terms.  Faults are ERR_USAGE; the text shows the argument

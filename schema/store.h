@@ -221,6 +221,7 @@ struct shown_result {
 	int64_t n, left_out, trial_id; /* trial_id 0: none */
 	const char *unit, *flags;
 	enum better better;
+	bool is_detail; /* reported only where it is asked for by name */
 };
 struct shown_cell {
 	int64_t id, position;

@@ -216,7 +216,8 @@ static int walk_run(struct walker *w, struct err *e)
 	/* hosts and metrics that the filter leaves: the walk over another one would find nothing, row by row */
 	w->hosts_sql = xasprintf("SELECT h.id FROM host h WHERE EXISTS (SELECT 1 FROM sweep w JOIN cell c ON c.sweep_id = w.id "
 	                         "WHERE w.host_id = h.id AND %s)", cells);
-	w->metrics_sql = xasprintf("SELECT m.id, m.better, m.workload_id FROM metric m WHERE m.better <> 'neither' AND %s", text_str(&w->sel->metrics));
+	w->metrics_sql = xasprintf("SELECT m.id, m.better, m.workload_id FROM metric m WHERE m.better <> 'neither'%s AND %s",
+	                           w->sel->no_details ? " AND NOT m.is_detail" : "", text_str(&w->sel->metrics));
 	rc = hosts_walk(w, e);
 	free(w->hosts_sql);
 	free(w->metrics_sql);

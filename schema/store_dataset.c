@@ -31,8 +31,10 @@ struct loader {
 		int64_t id, workload_id;
 		const char *name, *label, *unit;
 		enum better better;
+		bool is_detail;
 	} *metrics; /* owned: all, by id */
 	size_t n_metrics, cap_metrics;
+	bool no_details;
 	struct { int64_t workload_id; size_t sweep; const char *name; } *names;   /* owned: workloads as the sweeps call them */
 	size_t n_names, cap_names;
 };
@@ -325,7 +327,7 @@ static int metrics_read(struct loader *l, struct err *e)
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(l->s, &st, e, "SELECT id, workload_id, name, label, unit, better FROM metric ORDER BY id", "") < 0)
+	if (statement_open(l->s, &st, e, "SELECT id, workload_id, name, label, unit, better, is_detail FROM metric ORDER BY id", "") < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		const char *better = column_borrow(st, 5);
@@ -335,6 +337,7 @@ static int metrics_read(struct loader *l, struct err *e)
 			.id = column_int(st, 0), .workload_id = column_int(st, 1), .name = column_text(st, 2, l->d->arena),
 			.label = column_text(st, 3, l->d->arena), .unit = column_text(st, 4, l->d->arena),
 			.better = strcmp(better, "lower") == 0 ? BETTER_LOWER : strcmp(better, "higher") == 0 ? BETTER_HIGHER : BETTER_NEITHER,
+			.is_detail = column_int(st, 6) != 0,
 		};
 	}
 	return rc;
@@ -359,18 +362,23 @@ static void series_add(struct loader *l, const struct loaded_metric *m, size_t s
 	};
 }
 
+static int metric_find(struct loader *l, int64_t id, const struct loaded_metric **ret, struct err *e)
+{
+	const struct loaded_metric key = { .id = id };
+
+	*ret = l->n_metrics > 0 ? bsearch(&key, l->metrics, l->n_metrics, sizeof(key), metric_compare) : NULL;
+	if (*ret == NULL)
+		return store_damaged(l->s, e, "metric %lld is missing", (long long)id);
+	return 0;
+}
+
 /* The series of the row's metric under the tools of its trials. */
-static int series_find(struct loader *l, struct statement *st, size_t sweep, size_t *ret, struct err *e)
+static int series_find(struct loader *l, const struct loaded_metric *m, struct statement *st, size_t sweep, size_t *ret, struct err *e)
 {
 	struct dataset *d = l->d;
-	const struct loaded_metric key = { .id = column_int(st, 0) }, *m = NULL;
 	enum keep keep = d->sweeps[sweep].keep;
 	const char *tools;
 
-	if (l->n_metrics > 0)
-		m = bsearch(&key, l->metrics, l->n_metrics, sizeof(key), metric_compare);
-	if (m == NULL)
-		return store_damaged(l->s, e, "metric %lld is missing", (long long)key.id);
 	if (tools_find(l, environment_of(l, column_int(st, 6), m->workload_id), m->workload_id, &tools, e) < 0)
 		return -1;
 	for (size_t i = 0; i < d->n_series; i++) {
@@ -418,11 +426,18 @@ static int result_add(struct loader *l, struct statement *st, size_t cell, struc
 {
 	struct dataset *d = l->d;
 	size_t sweep = d->cells[cell].sweep, series, max = l->o->max_results > 0 ? l->o->max_results : DATASET_MAX;
+	const struct loaded_metric *metric;
 	uint64_t key;
 
-	if (l->o->only != NULL && !only_has(l->o, d->cells[cell].id, column_int(st, 0)))
+	if (metric_find(l, column_int(st, 0), &metric, e) < 0)
+		return -1;
+	if (l->no_details && metric->is_detail) {
+		d->has_left_details = true;
 		return 0;
-	if (series_find(l, st, sweep, &series, e) < 0)
+	}
+	if (l->o->only != NULL && !only_has(l->o, d->cells[cell].id, metric->id))
+		return 0;
+	if (series_find(l, metric, st, sweep, &series, e) < 0)
 		return -1;
 	key = mix(mix((uint64_t)d->sweeps[sweep].host_id, (uint64_t)d->cells[cell].config_id), series + 1);
 	if (!l->o->all && keys_has(&l->seen_results, key)) {
@@ -453,6 +468,7 @@ static int results_read(struct loader *l, const struct selection *q, struct err 
 	                                "%sWHERE r.cell_id = ? AND %s ORDER BY r.metric_id",
 	                                strstr(results, "m.") == NULL ? "" : "JOIN metric m ON m.id = r.metric_id ", results);
 
+	l->no_details = q->no_details;
 	if (metrics_read(l, e) < 0)
 		return -1;
 	for (size_t i = 0; i < l->d->n_cells; i++) {

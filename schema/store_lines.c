@@ -183,7 +183,8 @@ static int rows_write(struct lines *l, enum line_kind kind, struct statement *st
 static int workloads_write(struct lines *l, struct err *e)
 {
 	static const struct part parts[] = {
-		{ "SELECT name, label, unit, better FROM metric WHERE workload_id = ? ORDER BY id", "tttt", { "name", "label", "unit", "better" } },
+		{ "SELECT name, label, unit, better, is_detail FROM metric WHERE workload_id = ? ORDER BY id", "tttti",
+		  { "name", "label", "unit", "better", "detail" } },
 	};
 	AUTO_STATEMENT struct statement *st = NULL;
 

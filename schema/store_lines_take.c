@@ -83,7 +83,9 @@ static int cell_use(struct lines_reader *r, const uint8_t config[DIGEST_SIZE], s
 
 static int workload_add(struct lines_reader *r, struct err *e)
 {
-	static const struct line_field fields[] = { { "name", 't' }, { "label", 't' }, { "unit", 't' }, { "better", 't' }, { NULL, 0 } };
+	static const struct line_field fields[] = {
+		{ "name", 't' }, { "label", 't' }, { "unit", 't' }, { "better", 't' }, { "detail", 'I' }, { NULL, 0 }
+	};
 	struct json_object *metrics = r->v[4].json;
 	int64_t id;
 
@@ -91,14 +93,14 @@ static int workload_add(struct lines_reader *r, struct err *e)
 	                                "dttt", r->v[0].bytes, r->v[1].text, r->v[2].text, r->v[3].text), e) < 0)
 		return -1;
 	for (size_t i = 0; i < json_object_array_length(metrics); i++) {
-		struct value v[4];
+		struct value v[5];
 		struct json_object *metric = json_object_array_get_idx(metrics, i);
 
 		if (json_object_get_type(metric) != json_type_object)
 			return FAULT(r, "metrics", e, "a metric is not an object");
 		if (line_fields_read(r, metric, "a metric", fields, v, e) < 0 ||
-		    refused(r, statement_run(r->s, e, "INSERT INTO metric (workload_id, name, label, unit, better) VALUES (?, ?, ?, ?, ?)",
-		                             "itttt", id, v[0].text, v[1].text, v[2].text, v[3].text), e) < 0)
+		    refused(r, statement_run(r->s, e, "INSERT INTO metric (workload_id, name, label, unit, better, is_detail) VALUES (?, ?, ?, ?, ?, ?)",
+		                             "itttti", id, v[0].text, v[1].text, v[2].text, v[3].text, v[4].integer), e) < 0)
 			return -1;
 	}
 	return 0;

@@ -56,8 +56,8 @@ static const char *const identities[] = {
 	"CREATE UNIQUE INDEX temp.map_workload_old ON map_workload(old)",
 	"INSERT OR IGNORE INTO sweep_workload (sweep_id, workload_id, position, name) SELECT m.new, w.new, s.position, s.name "
 	"FROM src.sweep_workload s JOIN map_sweep m ON m.old = s.sweep_id JOIN map_workload w ON w.old = s.workload_id",
-	"INSERT OR IGNORE INTO metric (workload_id, name, label, unit, better) SELECT w.new, s.name, s.label, s.unit, s.better "
-	"FROM src.metric s JOIN map_workload w ON w.old = s.workload_id",
+	"INSERT OR IGNORE INTO metric (workload_id, name, label, unit, better, is_detail) SELECT w.new, s.name, s.label, s.unit, "
+	"s.better, s.is_detail FROM src.metric s JOIN map_workload w ON w.old = s.workload_id",
 	"CREATE TEMP TABLE map_metric AS SELECT s.id AS old, d.id AS new FROM src.metric s JOIN map_workload w ON w.old = s.workload_id "
 	"JOIN main.metric d ON d.workload_id = w.new AND d.name = s.name AND d.label = s.label",
 	"CREATE UNIQUE INDEX temp.map_metric_old ON map_metric(old)",

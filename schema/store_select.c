@@ -481,9 +481,10 @@ static int term_select(struct store *s, const struct filter_term *t, struct sele
 
 int store_select(struct store *s, const struct filter *f, struct selection *ret, struct err *e)
 {
-	struct selection q = { 0 };
+	struct selection q = { .no_details = f->no_details };
 
 	for (size_t i = 0; i < f->n; i++) {
+		q.no_details = q.no_details && f->at[i].kind != FILTER_METRIC;
 		if (term_select(s, &f->at[i], &q, e) < 0) {
 			selection_done(&q);
 			return -1;

@@ -15,6 +15,7 @@ struct selection {
 	struct text cells;   /* "c.config_id IN (...) AND w.host_id IN (...)"; "1" if there is none */
 	struct text results; /* "m.id IN (...)"; "1" likewise */
 	struct text metrics; /* those of results that are about m alone */
+	bool no_details;     /* metrics that are details are left out: is_detail, not in the texts, since it would cost a join */
 	bool has_axis;       /* a term on an axis: the plan begins at config_value */
 	bool has_sweep;      /* a term on sweeps: the plan begins at cell */
 };

@@ -121,6 +121,7 @@ static int placed_read(struct texts *t, const char *results_sql, int64_t cell_id
 				.unit = m->unit,
 				.flags = column_text(st, 7, t->a),
 				.better = m->better,
+				.is_detail = m->is_detail,
 			},
 		};
 	}

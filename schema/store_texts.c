@@ -78,7 +78,7 @@ int texts_metrics_read(struct texts *t, int64_t sweep_id, struct err *e)
 	int rc;
 
 	if (statement_open(t->s, &st, e,
-	                   "SELECT x.id, " METRIC_KEY ", x.unit, x.better, x.workload_id FROM sweep_workload w "
+	                   "SELECT x.id, " METRIC_KEY ", x.unit, x.better, x.workload_id, x.is_detail FROM sweep_workload w "
 	                   "JOIN metric x ON x.workload_id = w.workload_id WHERE w.sweep_id = ? ORDER BY w.position, x.id", "i",
 	                   sweep_id) < 0)
 		return -1;
@@ -90,6 +90,7 @@ int texts_metrics_read(struct texts *t, int64_t sweep_id, struct err *e)
 			.unit = column_text(st, 2, t->a),
 			.better = better_of(column_borrow(st, 3)),
 			.workload_id = column_int(st, 4),
+			.is_detail = column_int(st, 5) != 0,
 			.order = order,
 		};
 		order++;

@@ -19,6 +19,7 @@ struct id_map {
 struct shown_metric {
 	const char *key, *unit; /* key: "dd-read.throughput{4KiB}" */
 	enum better better;
+	bool is_detail;
 	int64_t workload_id;
 	int64_t order; /* as the plan lists the workloads, then as the metrics were first seen */
 };

@@ -324,8 +324,8 @@ int store_metric_id(struct store *s, int64_t workload_id, const struct measured 
 
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	return statement_insert(s, ret_id, e, "INSERT INTO metric (workload_id, name, label, unit, better) VALUES (?, ?, ?, ?, ?)",
-	                        "itttt", workload_id, m->name, label, m->unit, better_name(m->better));
+	return statement_insert(s, ret_id, e, "INSERT INTO metric (workload_id, name, label, unit, better, is_detail) VALUES (?, ?, ?, ?, ?, ?)",
+	                        "itttti", workload_id, m->name, label, m->unit, better_name(m->better), (int64_t)m->is_detail);
 }
 
 static int measurements_write(struct store *s, int64_t trial_id, int64_t cell_id, int64_t workload_id,

@@ -81,7 +81,7 @@ static int median_watch(struct store *s, int64_t workload_id, struct arena *a, s
 	if (statement_open(s, &st, e,
 	                   "SELECT me.metric_id, m.name, m.label, m.unit, me.value FROM measurement me"
 	                   " JOIN metric m ON m.id = me.metric_id"
-	                   " WHERE me.cell_id = ? AND m.workload_id = ? AND m.better <> 'neither' ORDER BY me.metric_id", "ii",
+	                   " WHERE me.cell_id = ? AND m.workload_id = ? AND m.better <> 'neither' AND NOT m.is_detail ORDER BY me.metric_id", "ii",
 	                   w->cell_id, workload_id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0 && n < MEDIAN_MAX) {

@@ -13,7 +13,7 @@ static const char *const source_keys[] = { "use", "match", "json", "csv", "grid"
 	                                   "combine", NULL };
 static const char *const metric_keys[] = { "use", "match", "json", "csv", "grid", "step", "stream", "when", "unless", "take",
 	                                   "where", "value", "weight", "units", "growing", "same", "once", "each", "label",
-	                                   "combine", "unit", "better", "from", NULL };
+	                                   "combine", "unit", "better", "detail", "from", NULL };
 static const char *const rule_keys[] = { "use", "match", "json", "csv", "grid", "step", "stream", "when", "unless", "take",
 	                                 "where", "value", "units", "reason", NULL };
 static const char *const named_keys[] = { "match", "json", "csv", "grid", "step", "stream", "when", "unless", "take", "where",
@@ -44,9 +44,8 @@ static const pcre2_code *chain_pattern(struct metric_reader *r, const struct sou
 	return node != NULL ? reader_pattern(r, node, key) : NULL;
 }
 
-static bool chain_bool(struct metric_reader *r, const struct source_chain *chain, const char *key)
+static bool bool_of(struct metric_reader *r, const struct node *node, const char *key)
 {
-	const struct node *node = chain_get(chain, key);
 	bool value = false;
 
 	if (node != NULL && node_bool(node, &value) < 0)
@@ -280,7 +279,7 @@ static void source_read(struct metric_reader *r, const struct source_chain *chai
 		source_units(r, node, s);
 	s->growing = source_fields(r, chain, "growing", s, &s->n_growing);
 	s->same = source_fields(r, chain, "same", s, &s->n_same);
-	s->once = chain_bool(r, chain, "once");
+	s->once = bool_of(r, chain_get(chain, "once"), "once");
 	source_each(r, chain, s);
 	source_combine(r, chain, s);
 	s->where = source_expression(r, chain, "where", s);
@@ -332,6 +331,7 @@ static void metric_head(struct metric_reader *r, const struct node *node, struct
 		diags_add(r->d, node->line, node->column, "metric '%s' has no 'better': higher, lower or neither", m->name);
 	m->unit = unit != NULL ? reader_text(r, unit, "unit") : "";
 	m->better = i >= 0 ? (enum better)i : BETTER_NEITHER;
+	m->is_detail = bool_of(r, node_get(node, "detail"), "detail");
 }
 
 static void metric_read(struct metric_reader *r, const struct node *key, const struct node *node, struct workload_metric *m)
@@ -432,6 +432,7 @@ int metrics_read(struct workload *w, const struct node *root, struct evaluator *
 	struct metric_reader r = { .w = w, .evaluator = ev, .d = d, .sources = node_get(root, "sources") };
 	const struct node *metrics = node_get(root, "metrics") != NULL ? node_get(root, "metrics") : metrics_default(w, d);
 	struct rules *rules = arena_alloc(w->arena, sizeof(*rules));
+	size_t n_details = 0;
 
 	named_sources_check(&r);
 	dialects_read(&r, root);
@@ -445,7 +446,10 @@ int metrics_read(struct workload *w, const struct node *root, struct evaluator *
 	for (size_t i = 0; i < metrics->n; i++) {
 		metric_read(&r, metrics->keys[i], metrics->at[i], &w->metrics[i]);
 		w->n_metrics = i + 1; /* those read so far may be used by the next */
+		n_details += w->metrics[i].is_detail;
 	}
+	if (n_details == metrics->n)
+		diags_add(d, metrics->line, metrics->column, "every metric is a detail: one at least must be what the workload is run for");
 	rules_read(&r, root, rules);
 	w->rules = rules;
 	return 0;

@@ -208,6 +208,7 @@ static void measured_read(struct frame_reader *r, struct arena *a, struct measur
 	m->unit = frame_string(r, a);
 	better = frame_number(r);
 	m->better = better == BETTER_HIGHER ? BETTER_HIGHER : better == BETTER_LOWER ? BETTER_LOWER : BETTER_NEITHER;
+	m->is_detail = frame_number(r) != 0;
 	m->value = frame_real(r);
 	m->found_by = frame_string(r, a);
 	if (!isfinite(m->value))

@@ -52,6 +52,7 @@ static void outcome_write(const struct outcome *o, struct text *answer)
 		frame_add_string(answer, m->label != NULL ? m->label : "");
 		frame_add_string(answer, m->unit);
 		frame_add_number(answer, m->better);
+		frame_add_number(answer, m->is_detail);
 		frame_add_real(answer, m->value);
 		frame_add_string(answer, m->found_by != NULL ? m->found_by : "");
 	}

@@ -170,6 +170,7 @@ CREATE TABLE metric (
   label        TEXT NOT NULL DEFAULT '',   -- of an 'each' metric: '4KiB,1MiB'; shown as name{label}
   unit         TEXT NOT NULL,              -- 'B/s' 'ns' '1/s' '%' ...
   better       TEXT NOT NULL CHECK (better IN ('higher', 'lower', 'neither')),
+  is_detail    INTEGER NOT NULL DEFAULT 0, -- 1: reported only where it is asked for by name
   UNIQUE (workload_id, name, label)
 ) STRICT;
 

@@ -69,6 +69,7 @@ SELECT r.cell_id AS cell,   -- see cells
        CASE r.value WHEN 0 THEN 0.0 ELSE (r.max - r.min) / abs(r.value) END AS spread,   -- (max - min) / value
        x.unit AS unit,   -- B/s, ns, 1/s, % ...
        x.better AS better,   -- higher, lower, neither
+       x.is_detail AS detail,   -- 1: in reports only where it is asked for by name
        r.trial_id AS trial,   -- the middle one; NULL for a mean and an even count
        r.flags AS flags   -- cached disturbed drift spread suspect ..., see flags
 FROM result r JOIN cell c ON c.id = r.cell_id JOIN sweep s ON s.id = c.sweep_id JOIN plan p ON p.id = s.plan_id

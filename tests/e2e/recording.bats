@@ -128,8 +128,8 @@ reader() { setpriv --reuid 65534 --regid 65534 --clear-groups "$B/iosweep" "$@";
 	export IOSWEEP_DB=$HOME_DIR/both.db
 	iosweep import "$HOME_DIR/state.1/iosweep.db" "$HOME_DIR/state.2/iosweep.db" >/dev/null
 	[ "$(iosweep query metric=dd-write.throughput --all --csv --columns readahead:effective 2>/dev/null | tr -d '\r' | sort | tr '\n' ' ')" \
-		= '131072 2621440 readahead:effective ' ] || iosweep query metric=dd-write.throughput --all
+		= '131072 2621440 readahead:effective ' ]
 	[ "$(iosweep query metric=dd-write.throughput readahead=2560KiB --raw --columns sweep)" = 2 ]
-	run iosweep compare 1 2
+	run iosweep compare 1 2 --flagged # three writes of 1 MiB may well drift
 	[[ $output == *'default readahead '*'kernel-default (128KiB) '*'kernel-default (2560KiB)'* ]]
 }

@@ -1,5 +1,6 @@
 # Every installed tool for real on a loop image, through daemon and worker; what a tool claims is held against what its
 # device moved.  Then: definitions that are wrong, `workloads`, `extract`.
+bats_require_minimum_version 1.5.0
 
 load helpers
 
@@ -226,6 +227,58 @@ accounted() {
 	END
 	[ "$(jq -c '[.cells[].results["own.lines"].value] | sort' "$SHOWN")" = '[2.0,5.0]' ] ||
 		[ "$(jq -c '[.cells[].results["own.lines"].value] | sort' "$SHOWN")" = '[2,5]' ]
+}
+
+@test "details are recorded and travel with a sweep, and reports leave them out unless they are named" {
+	need_root
+	need jq
+	cat >"$HOME_DIR/workloads/own.yaml" <<-'END'
+	workload: own
+	about: counts lines
+	params: {lines: 3}
+	run: [seq, "${lines}"]
+	metrics:
+	  lines: {match: '^(?<n>\d+)$', combine: max, value: ":n", unit: "", better: higher}
+	  first: {match: '^(?<n>\d+)$', combine: min, value: ":n", unit: "", better: lower, detail: yes}
+	END
+	daemon_start
+	run_plan <<-'END'
+	plan: own
+	target: {directory: scratch}
+	matrix: {own.lines: [2, 5], label.hw: [a, b]}
+	trials: 2
+	settle: 0
+	workloads: [own]
+	END
+	[ "$(jq -c '[.cells[].results["own.first"].value] | add' "$SHOWN")" -eq 4 ] # programs get all
+	local command
+	not_told() { # of the store at IOSWEEP_DB
+		run iosweep show 1
+		[[ $output == *'not shown, details (--metric NAME shows them): own.first'* ]]
+		for command in 'best 1' 'effects 1' 'compare label.hw=a label.hw=b'; do
+			# shellcheck disable=SC2086 # words
+			run --separate-stderr iosweep $command
+			[ "$status" -eq 0 ]
+			[[ $output == *own.lines* && $output != *own.first* && $stderr == *"metrics that are details are left out"* ]]
+			for metric in own.first '*'; do
+				# shellcheck disable=SC2086
+				run --separate-stderr iosweep $command -m "$metric"
+				[[ $output == *own.first* && $stderr != *details* ]]
+			done
+		done
+		run iosweep best 1 metric=own.first
+		[[ $output == *own.first* ]]
+		run iosweep show 1 -m own.first
+		[[ $output == *first* && $output != *'not shown'* ]]
+	}
+	not_told
+	iosweep export 1 >"$HOME_DIR/x.db"
+	iosweep export 1 --lines >"$HOME_DIR/x.jsonl"
+	for file in x.db x.jsonl; do
+		export IOSWEEP_DB=$HOME_DIR/store-$file.db
+		iosweep import "$HOME_DIR/$file"
+		not_told
+	done
 }
 
 @test "extract: a metric added to a definition reaches old trials, stored numbers stay" {

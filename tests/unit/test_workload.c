@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "schema/definition.h"
 #include "schema/workload.h"
 
 #define METRIC "metrics: {m: {match: '(?<x>\\d+)', value: ':x', unit: s, better: lower}}\n"
@@ -94,6 +95,21 @@ static void the_shape_of_a_definition(void **state)
 	assert_int_equal(w->n_steps[PHASE_AFTER], 2);
 	assert_true(w->steps[PHASE_AFTER][1].may_fail);
 	workload_free(w);
+}
+
+static void details_are_marked_and_not_all_there_is(void **state)
+{
+	struct workload *w = read_ok("workload: w\nrun: [dd]\nmetrics:\n  a: {value: '1', unit: s, better: lower}\n"
+	                             "  b: {value: '2', unit: s, better: lower, detail: yes}\n");
+
+	(void)state;
+	assert_false(w->metrics[0].is_detail);
+	assert_true(w->metrics[1].is_detail);
+	workload_free(w);
+	is_refused("workload: w\nrun: [dd]\nmetrics:\n  a: {value: '1', unit: s, better: lower, detail: yes}\n",
+	           "4:3: every metric is a detail: one at least must be what the workload is run for\n");
+	is_refused("workload: w\nrun: [dd]\nmetrics:\n  a: {value: '1', unit: s, better: lower, detail: some}\n",
+	           "4:51: 'detail' must be yes or no\n");
 }
 
 static void every_fault_is_reported_with_its_place(void **state)
@@ -390,6 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_small_in_a_rehearsal_is_checked_and_is_no_part_of_the_digest),
 		cmocka_unit_test(the_shape_of_a_definition),
+		cmocka_unit_test(details_are_marked_and_not_all_there_is),
 		cmocka_unit_test(every_fault_is_reported_with_its_place),
 		cmocka_unit_test(words_expand),
 		cmocka_unit_test(words_that_cannot_expand),
