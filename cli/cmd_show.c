@@ -10,7 +10,7 @@ static const struct option_def options[] = {
 	{ "by", 'b', "AXES", "make the values of these axes columns (comma-separated)" },
 	{ "cols", 0, "AXES", "the same as --by" },
 	{ "rows", 0, "AXES", "make rows of these axes first; the others that vary follow" },
-	{ "metric", 'm', "LIST", "these metrics only: WORKLOAD.METRIC, WORKLOAD or METRIC (comma-separated)" },
+	{ "metric", 'm', "LIST", "these metrics only: WORKLOAD.METRIC, WORKLOAD or METRIC (comma-separated, * and ? allowed)" },
 	{ "trials", 't', NULL, "one row a trial, attempts that failed included" },
 	{ "units", 0, "STYLE", "decimal (MB/s, the default), binary (MiB/s) or base (B/s)" },
 	OPTIONS_TABLE,

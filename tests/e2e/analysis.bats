@@ -123,6 +123,7 @@ ask() {
 	[ "$(ask '[.cells[].trials[].workload] | unique | join(" ")' show 3 --trials -m dd-read.throughput)" = dd-read ]
 	[ "$(ask '[.cells[].trials[].workload] | unique | join(" ")' show 3 --trials metric=dd-read.throughput)" = dd-read ]
 	[ "$(ask '[.cells[].trials[].measured | keys[]] | unique | join(" ")' show 3 --trials -m throughput)" = "dd-read.throughput dd-write.throughput" ]
+	[ "$(ask '[.cells[].results | keys[]] | unique | join(" ")' show 3 -m 'dd-w*,see?s')" = "bonnie.seeks dd-write.throughput" ]
 	[ "$(ask '[.cells[].trials[].workload] | unique | join(" ")' show 3 --trials)" = "bonnie dd-read dd-write" ]
 	[ "$(iosweep show 3 --trials -m dd-read.throughput --csv --columns workload | tr -d "\r" | sort -u)" = $'dd-read\nworkload' ]
 	[ "$(ask '[.cells[].trials[] | .elapsed_ns, .user_ns, .system_ns, .read_bytes] | unique == [null]' show 3 --trials)" = true ]
