@@ -152,7 +152,7 @@ is_printable() { # FILE...
 	daemon_start
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$HOME_DIR/attack" take "$name" >"$HOME_DIR/taken" 3>&- &
 	HOLDER=$!
-	wait_for 5 grep -q listening "$HOME_DIR/taken"
+	wait_for 20 grep -q listening "$HOME_DIR/taken"
 	attack_plan '{device: disk, erase: yes}' '{filesystem: [ext4, ext2]}' 1 "$HOME_DIR/attack" pass '${dir}' "$name" >"$PLAN"
 	run iosweep submit "$PLAN" --wait
 	echo "$output"
@@ -228,7 +228,7 @@ is_printable() { # FILE...
 		my $s = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) or die;
 		while (my $c = $s->accept) { my $l = <$c>; print $c "{\"ok\":true,\"sweep\":1,\"cells\":1}\n" }' "$HOME_DIR/open/socket" 3>&- &
 	HOLDER=$!
-	wait_for 5 test -S "$HOME_DIR/open/socket"
+	wait_for 20 test -S "$HOME_DIR/open/socket"
 	printf 'plan: x\ntarget: {directory: scratch}\nworkloads: [dd-write: {size: 1MiB}]\n' >"$PLAN"
 	IOSWEEP_SOCKET=$HOME_DIR/open/socket run iosweep submit "$PLAN"
 	echo "$output"
@@ -240,12 +240,13 @@ is_printable() { # FILE...
 	daemon_start
 	printf 'plan: x\ntarget: {directory: scratch}\nmatrix: {label.n: [1, 2, 3]}\nsettle: 0\nworkloads: [dd-write: {size: 1MiB}]\n' >"$PLAN"
 	iosweep submit "$PLAN" --wait
-	(printf 'BEGIN;\nSELECT count(*) FROM trial;\n'; sleep 8) | sqlite3 -readonly "$IOSWEEP_DB" >"$HOME_DIR/read" 3>&- &
+	printf 'BEGIN;\nSELECT count(*) FROM trial;\n.shell exec sleep 30\n' | sqlite3 -readonly "$IOSWEEP_DB" >"$HOME_DIR/read" 3>&- &
 	local reader=$!
-	wait_for 5 test -s "$HOME_DIR/read"
-	timeout 7 iosweep submit "$PLAN" --wait
+	wait_for 20 test -s "$HOME_DIR/read"
+	timeout 25 iosweep submit "$PLAN" --wait
 	kill -0 $reader
-	wait $reader
+	pkill -P $reader
+	wait $reader || true
 	[ "$(query "SELECT count(*) FROM sweep WHERE state = 'done'")" = 2 ]
 	[ "$(query 'PRAGMA integrity_check')" = ok ]
 }

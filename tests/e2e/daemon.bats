@@ -385,7 +385,7 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	iosweep pause "$id"
 	wait_for 20 state_is paused
 	[ "$(query "SELECT count(*) FROM trial WHERE state NOT IN ('ok')")" = 0 ]
-	wait_for 5 reason_is 'by root' # written when the worker is gone
+	wait_for 20 reason_is 'by root' # written when the worker is gone
 	iosweep resume "$id"
 	wait_for 30 state_is done
 	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 4 ]
@@ -419,14 +419,15 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 
 @test "those who watch are told" {
 	daemon_start
-	timeout 6 "$ROOT/tests/e2e/wire" raw "$IOSWEEP_SOCKET" < <(echo '{"version":1,"request":"watch"}') >"$HOME_DIR/events" &
+	timeout 60 "$ROOT/tests/e2e/wire" follow "$IOSWEEP_SOCKET" '{"version":1,"request":"watch"}' >"$HOME_DIR/events" 3>&- &
 	local watcher=$!
 	sleep 0.5
 	submit_slow 1 1
+	wait_for 30 grep -q '"event":"done","sweep":1' "$HOME_DIR/events"
+	kill $watcher
 	wait $watcher || true
 	grep -q '"event":"submitted","sweep":1' "$HOME_DIR/events"
 	grep -q '"event":"started","sweep":1' "$HOME_DIR/events"
-	grep -q '"event":"done","sweep":1' "$HOME_DIR/events"
 }
 
 @test "a store that somebody keeps locked does not stop the daemon, and nothing is lost" {

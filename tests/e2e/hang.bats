@@ -51,7 +51,7 @@ hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 	[ "$status" -eq 1 ]
 	grep -q "is paused: device hangs: .*process $pid" "$HOME_DIR/err"
 	answers_at_once
-	wait_for 5 [ "$(cat "$sysctl")" = "$was" ] # of the host's settings none is left
+	wait_for 20 [ "$(cat "$sysctl")" = "$was" ] # of the host's settings none is left
 	run timeout 5 iosweep resume last
 	echo "$output"
 	[ "$status" -eq 1 ]
