@@ -304,13 +304,15 @@ static const char *capture_words(const struct extraction *x, const struct captur
 	return arena_strdup(x->arena, text_str(&words));
 }
 
-/* What a failed tool said, from standard error. */
+/* What a failed tool said, from standard error.  What others said before and after it explains nothing. */
 static const char *last_words(const struct extraction *x)
 {
+	const struct source of_run = { .step = NULL };
+
 	for (size_t i = x->n_captures; i-- > 0;) {
 		const char *words = NULL;
 
-		if (strcmp(x->captures[i].stream, "stdout") != 0)
+		if (source_fits(&of_run, &x->captures[i]) && strcmp(x->captures[i].stream, "stdout") != 0)
 			words = capture_words(x, &x->captures[i]);
 		if (words != NULL)
 			return words;
@@ -318,13 +320,22 @@ static const char *last_words(const struct extraction *x)
 	return NULL;
 }
 
-static size_t printed_bytes(const struct extraction *x)
+static bool is_looked_into(const struct workload *w, const struct capture *c)
 {
-	size_t n = 0;
+	for (size_t i = 0; i < w->n_metrics; i++)
+		for (size_t k = 0; k < w->metrics[i].n_sources; k++)
+			if (w->metrics[i].sources[k].kind != SOURCE_FACTS && source_fits(&w->metrics[i].sources[k], c))
+				return true;
+	return false;
+}
 
+/* In an output that some metric is taken from. */
+static bool is_anything_printed(const struct extraction *x)
+{
 	for (size_t i = 0; i < x->n_captures; i++)
-		n += x->captures[i].n;
-	return n;
+		if (x->captures[i].n > 0 && is_looked_into(x->w, &x->captures[i]))
+			return true;
+	return false;
 }
 
 struct verdict {
@@ -364,7 +375,7 @@ static bool json_is_cut(const struct extraction *x)
 /* Nothing was measured that stands in an output: which kind of nothing? */
 static void nothing_verdict(struct extraction *x, const struct summary *sum, struct verdict *ret)
 {
-	if (printed_bytes(x) == 0)
+	if (!is_anything_printed(x))
 		*ret = (struct verdict){ EXTRACT_NO_DATA, "nothing was printed" };
 	else if (json_is_cut(x))
 		*ret = (struct verdict){ EXTRACT_UNPARSABLE, "the JSON document has no end" };

@@ -325,6 +325,27 @@ static void an_exit_status_fails_whatever_was_printed(void **state)
 	is_state(&o, EXTRACT_FAILED, "killed by signal 9: out of luck");
 }
 
+static void the_other_phases_explain_nothing_of_a_run(void **state)
+{
+	const struct capture c[] = {
+		{ .step = "run", .stream = "stderr", .data = "no such option\n", .n = 15 },
+		{ .step = "before.2", .stream = "stderr", .data = "done in 2 s\n", .n = 12 },
+		{ .step = "after", .stream = "stderr", .data = "removed\n", .n = 8 },
+	};
+	struct outcome o;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(run_outputs(M("match: 'v=(?<x>\\d+)', value: ':x'"), c, 3, 1, &o, &e), 0);
+	is_state(&o, EXTRACT_FAILED, "exit status 1: no such option");
+	assert_int_equal(run_outputs(M("match: 'v=(?<x>\\d+)', value: ':x'"), c + 1, 2, 1, &o, &e), 0);
+	is_state(&o, EXTRACT_FAILED, "exit status 1");
+	assert_int_equal(run_outputs(M("match: 'v=(?<x>\\d+)', value: ':x'"), c + 1, 2, 0, &o, &e), 0);
+	is_state(&o, EXTRACT_NO_DATA, "nothing was printed");
+	assert_int_equal(run_outputs(M("match: 'v=(?<x>\\d+)', step: after, value: ':x'"), c + 1, 2, 0, &o, &e), 0);
+	is_state(&o, EXTRACT_UNPARSABLE, "no result was recognised in what was printed");
+}
+
 static void streams_and_copies(void **state)
 {
 	const struct capture c[] = {
@@ -422,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_printed_table_keeps_its_empty_cells, setup, teardown),
 		cmocka_unit_test_setup_teardown(rules_decide, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_exit_status_fails_whatever_was_printed, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_other_phases_explain_nothing_of_a_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(streams_and_copies, setup, teardown),
 		cmocka_unit_test_setup_teardown(searching_leaves_nothing_in_the_definition, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_catastrophic_pattern_ends_at_the_limit, setup, teardown),
