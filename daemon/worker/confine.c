@@ -22,6 +22,7 @@
 
 #define V1_ROOT "/sys/fs/cgroup/memory"
 #define V2_ROOT "/sys/fs/cgroup"
+#define MIB INT64_C(1048576)
 #define EMPTY_WAIT_NS (5 * INT64_C(1000000000))
 #define PAUSE_NS (10 * 1000000L)
 
@@ -198,7 +199,7 @@ static int64_t limit_wanted(const struct worker *w, bool *ret_is_asked)
 
 int confine_enter(struct worker *w, struct err *e)
 {
-	char why[256], dir[600], path[640], value[24];
+	char why[256], dir[600], path[640], value[24], asked[SIZE_TEXT], has[SIZE_TEXT];
 	const char *controller;
 	bool is_asked;
 	int64_t wanted = limit_wanted(w, &is_asked), limit;
@@ -210,6 +211,9 @@ int confine_enter(struct worker *w, struct err *e)
 		return 0; /* a rehearsal goes without */
 	if (controller[0] == '\0')
 		return err_set(e, ERR_INFEASIBLE, "memory: %s", why);
+	if (wanted > host_ram_bytes()) /* no limit at all, and "2x ram" would be as much of what nobody has */
+		return err_set(e, ERR_INFEASIBLE, "memory: %s is more than the %s of this host", size_format(wanted, asked),
+		               size_format(host_ram_bytes() / MIB * MIB, has));
 	snprintf(value, sizeof(value), "%lld", (long long)wanted);
 	group_dir(w, controller, dir, sizeof(dir));
 	if (group_make(w, controller, dir, e) < 0 || limit_set(controller, dir, value, e) < 0 ||

@@ -77,6 +77,23 @@ static void a_workload_is_held_to_the_limit_with_its_page_cache(void **state)
 	OK(confine_leave(&f->w, &f->e)); /* may be repeated */
 }
 
+static void more_memory_than_the_host_has_is_infeasible(void **state)
+{
+	struct fixture *f = *state;
+	struct stat st;
+	char dir[96];
+
+	NEEDS_CONTROLLER();
+	fixture_start(f, "{directory: here}", "  label.x: y\n  memory: 64TiB\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	assert_int_equal(confine_enter(&f->w, &f->e), -1);
+	assert_int_equal(f->e.kind, ERR_INFEASIBLE);
+	assert_non_null(strstr(f->e.text, "memory: 64TiB is more than the "));
+	group_dir(f, dir, sizeof(dir));
+	assert_int_equal(stat(dir, &st), -1);
+}
+
 static void a_cgroup_that_a_dead_worker_left_is_removed(void **state)
 {
 	struct fixture *f = *state;
@@ -101,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_workload_is_held_to_the_limit_with_its_page_cache, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_memory_than_the_host_has_is_infeasible, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cgroup_that_a_dead_worker_left_is_removed, setup, teardown),
 	};
 
