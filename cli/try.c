@@ -58,25 +58,18 @@ static void captures_add(struct attempt *t, enum workload_phase phase, struct tr
 	t->n_captures += 2;
 }
 
-/* The last line that was printed, for a step that failed. */
-static const char *last_line(struct arena *a, const struct capture *c)
-{
-	size_t n = c->n, from;
-
-	while (n > 0 && (c->data[n - 1] == '\n' || c->data[n - 1] == ' '))
-		n--;
-	for (from = n; from > 0 && c->data[from - 1] != '\n'; from--)
-		;
-	return arena_strndup(a, c->data + from, n - from);
-}
-
 static int program_failed(struct attempt *t, struct try_program *p, enum workload_phase phase, struct err *e)
 {
 	struct capture out = { 0 }, err = { 0 };
+	AUTO_TEXT struct text why = { 0 };
+	const char *words;
+	size_t n;
 
 	try_program_output(p, t->arena, &out, &err);
+	words = err.n > 0 ? text_last_words(err.data, err.n, &n) : text_last_words(out.data, out.n, &n);
+	text_add_printable(&why, words, n);
 	return err_set(e, ERR_TOOL, "%s: '%s' ended with status %d: %s", phase_name(phase), p->argv[0], try_exit_status(p),
-	               last_line(t->arena, err.n > 0 ? &err : &out));
+	               text_str(&why));
 }
 
 static int servers_check(struct attempt *t, enum workload_phase phase, struct err *e)

@@ -323,15 +323,12 @@ int tool_run(const struct tool_env *env, const struct tool_identity *as, const s
 }
 
 /* The last line with something on it: where tools say what is wrong. */
-static void last_line(const struct text *t, struct text *ret)
+static void last_words(const struct text *t, struct text *ret)
 {
-	size_t end = t->n, begin;
+	size_t n;
+	const char *words = text_last_words(text_str(t), t->n, &n);
 
-	while (end > 0 && (t->s[end - 1] == '\n' || t->s[end - 1] == '\r' || t->s[end - 1] == ' '))
-		end--;
-	for (begin = end; begin > 0 && t->s[begin - 1] != '\n' && t->s[begin - 1] != '\r'; begin--)
-		continue;
-	text_add_printable(ret, t->s + begin, end - begin);
+	text_add_printable(ret, words, n);
 }
 
 void tool_end_describe(const struct tool_end *end, const char *name, struct text *ret)
@@ -342,9 +339,9 @@ void tool_end_describe(const struct tool_end *end, const char *name, struct text
 		text_printf(ret, "'%s' was killed by signal %d (%s)", name, end->exit_signal, strsignal(end->exit_signal));
 	else
 		text_printf(ret, "'%s' exited with status %d", name, end->exit_status);
-	last_line(&end->err, &line);
+	last_words(&end->err, &line);
 	if (line.n == 0)
-		last_line(&end->out, &line);
+		last_words(&end->out, &line);
 	if (line.n > 0)
 		text_printf(ret, ": %.400s", text_str(&line));
 }

@@ -322,6 +322,27 @@ static void files_are_read_up_to_a_limit(void **state)
 	assert_string_equal(t.s, "");
 }
 
+static void last_words_are(const char *output, const char *expected)
+{
+	size_t n;
+	const char *words = text_last_words(output, strlen(output), &n);
+
+	assert_int_equal(n, strlen(expected));
+	assert_memory_equal(words, expected, n);
+}
+
+static void the_last_words_of_a_program_say_why_it_failed(void **state)
+{
+	(void)state;
+	last_words_are("", "");
+	last_words_are("\n \n", "");
+	last_words_are("one\ntwo \r\n\n", "two");
+	last_words_are("initdb: error: cannot be run as root\ninitdb: hint: Please log in\n", "initdb: error: cannot be run as root");
+	last_words_are("FATAL:  first\nLOG: between\nFATAL:  second\nLOG:  database system is shut down\n", "FATAL:  second");
+	last_words_are("its stderr: a\nterror: b", "terror: b");
+	last_words_are("Error: no colon follows error", "Error: no colon follows error");
+}
+
 static void an_arena_hands_out_zeroed_memory(void **state)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -354,6 +375,7 @@ int main(void)
 		cmocka_unit_test(what_others_say_is_made_printable),
 		cmocka_unit_test(what_a_store_holds_may_have_lines_but_speaks_to_no_terminal),
 		cmocka_unit_test(the_nearest_word_is_near),
+		cmocka_unit_test(the_last_words_of_a_program_say_why_it_failed),
 		cmocka_unit_test(files_are_read_up_to_a_limit),
 		cmocka_unit_test(an_arena_hands_out_zeroed_memory),
 	};
