@@ -164,6 +164,15 @@ static int servers_check(struct bench *b, struct err *e)
 	return 0;
 }
 
+/* is_told: e holds what became of the last attempt. */
+static int retry_given_up(const char *program, bool is_told, struct err *e)
+{
+	if (!is_told)
+		return err_set(e, ERR_TIMEOUT, "'%s' did not end well within its time-out", program);
+	e->kind = ERR_TIMEOUT;
+	return err_in(e, "did not end well within its time-out");
+}
+
 /* Again and again until it ends well: how a definition waits for its server. */
 static int step_retry(struct bench *b, enum workload_phase phase, const struct tool *tools, int copies, struct arena *a,
                       struct phase_end *p, struct err *e)
@@ -182,7 +191,7 @@ static int step_retry(struct bench *b, enum workload_phase phase, const struct t
 		if ((rc < 0 && e->kind != ERR_TOOL) || servers_check(b, e) < 0)
 			return -1;
 		if (clock_ns() > deadline_ns)
-			return err_set(e, ERR_TIMEOUT, "'%s' did not end well within its time-out", tools[0].argv[0]);
+			return retry_given_up(tools[0].argv[0], rc < 0, e);
 		if (poll(&cancel, 1, RETRY_MS) > 0)
 			return err_set(e, ERR_CANCELLED, "asked to stop");
 	}

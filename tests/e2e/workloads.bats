@@ -150,7 +150,8 @@ accounted() {
 	settle: 0
 	workloads:
 	  - pgbench: {scale: 1, clients: 2, transactions: 100, buffers: 32MiB, set_max_wal_size: 256MB, set_min_wal_size: 32MB, set_cluster_name: $cluster}
-	  - pgbench-select: {scale: 1, clients: 2, duration: 1s, buffers: 32MiB, set_cluster_name: $cluster}
+	  # where it listens is not the plan's to say
+	  - pgbench-select: {scale: 1, clients: 2, duration: 1s, buffers: 32MiB, set_cluster_name: $cluster, set_port: 6543, set_listen_addresses: "*"}
 	END
 	positive pgbench.tps pgbench.latency pgbench-select.tps
 	[ "$(result pgbench.transactions)" = 200 ]
