@@ -16,28 +16,35 @@
 #include "daemon/worker/sysroot.h"
 
 #define VERSION_TIMEOUT_NS (10 * INT64_C(1000000000))
-#define FACTS_MAX (64 + HOSTFACTS_MAX)
+#define FACTS_AT_FIRST ((size_t)64)
 
-struct facts {
-	struct arena *a;
-	struct environment_fact at[FACTS_MAX];
-	size_t n;
-};
-
-static void fact_add(struct facts *f, enum fact_class class, const char *key, const char *value)
+void environment_facts_add(struct environment_facts *f, enum fact_class class, const char *key, const char *value)
 {
-	if (value == NULL || value[0] == '\0' || f->n == FACTS_MAX)
-		return;
-	f->at[f->n++] = (struct environment_fact){ .key = key, .value = arena_strdup(f->a, value), .class = class };
+	if (f->n == f->cap) {
+		struct environment_fact *grown;
+
+		f->cap = f->cap > 0 ? 2 * f->cap : FACTS_AT_FIRST;
+		grown = arena_array(f->a, f->cap, sizeof(*grown));
+		if (f->n > 0)
+			memcpy(grown, f->at, f->n * sizeof(*grown));
+		f->at = grown;
+	}
+	f->at[f->n++] = (struct environment_fact){ .key = key, .value = value, .class = class };
 }
 
-static void fact_add_integer(struct facts *f, enum fact_class class, const char *key, int64_t value)
+static void fact_add(struct environment_facts *f, enum fact_class class, const char *key, const char *value)
+{
+	if (value != NULL && value[0] != '\0')
+		environment_facts_add(f, class, key, arena_strdup(f->a, value));
+}
+
+static void fact_add_integer(struct environment_facts *f, enum fact_class class, const char *key, int64_t value)
 {
 	if (value > 0)
 		fact_add(f, class, key, arena_printf(f->a, "%lld", (long long)value));
 }
 
-static void fact_add_file(struct facts *f, enum fact_class class, const char *key, const char *path)
+static void fact_add_file(struct environment_facts *f, enum fact_class class, const char *key, const char *path)
 {
 	char value[4096];
 
@@ -67,7 +74,7 @@ static bool line_value(const char *text, const char *key, char separator, char *
 	return false;
 }
 
-static void host_facts(struct facts *f)
+static void host_facts(struct environment_facts *f)
 {
 	AUTO_TEXT struct text os = { 0 }, cpu = { 0 };
 	char value[256];
@@ -96,7 +103,7 @@ static void host_facts(struct facts *f)
 }
 
 /* What somebody may change at any moment. */
-static void host_settings(struct facts *f)
+static void host_settings(struct environment_facts *f)
 {
 	char value[SETTING_TEXT];
 
@@ -120,7 +127,7 @@ static const char *loop_direct(const struct worker *w, const struct device *d)
 }
 
 /* The list without the brackets: which one is chosen belongs to the cell. */
-static void schedulers_add(struct facts *f, const char *scheduler)
+static void schedulers_add(struct environment_facts *f, const char *scheduler)
 {
 	AUTO_TEXT struct text names = { 0 };
 
@@ -130,7 +137,7 @@ static void schedulers_add(struct facts *f, const char *scheduler)
 	fact_add(f, FACT_CONTEXT, "device.schedulers", text_str(&names));
 }
 
-static void device_facts(const struct worker *w, struct facts *f)
+static void device_facts(const struct worker *w, struct environment_facts *f)
 {
 	static const char *const kinds[] = { [TARGET_DEVICE] = "device", [TARGET_IMAGE] = "image", [TARGET_DIRECTORY] = "directory" };
 	struct device d;
@@ -168,18 +175,11 @@ static const struct {
 };
 
 static struct {
-	char program[64], version[256];
-} versions[64];
-static size_t n_versions;
-
-static const char *version_remember(const char *program, const char *version)
-{
-	if (n_versions == ARRAY_SIZE(versions) || strlen(program) >= sizeof(versions[0].program))
-		return "";
-	path_format(versions[n_versions].program, sizeof(versions[0].program), "%s", program);
-	path_format(versions[n_versions].version, sizeof(versions[0].version), "%s", version);
-	return versions[n_versions++].version;
-}
+	struct {
+		const char *path, *version;
+	} *at;
+	size_t n, cap;
+} versions;
 
 /* A line with a digit in it, from either stream; usage texts of tools without a version option are of no use. */
 static void version_line(const struct tool_end *end, char *ret, size_t size)
@@ -200,68 +200,97 @@ static void version_line(const struct tool_end *end, char *ret, size_t size)
 		}
 }
 
-const char *tool_version(struct worker *w, const char *program, const struct tool_identity *as)
+static char *const *version_argv(const struct workload *def, const char *program, const char *path, struct arena *a)
 {
-	const char *option = "--version", *argv[3] = { program, NULL, NULL };
-	struct tool tool = { .argv = (char *const *)argv, .timeout_ns = VERSION_TIMEOUT_NS, .keep = 4096 };
-	struct tool_end end = { 0 };
-	char line[256] = "";
+	const char *option = "--version", **argv;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n_versions; i++)
-		if (strcmp(versions[i].program, program) == 0)
-			return versions[i].version;
+	if (def != NULL && def->version[0] != NULL && strcmp(def->version[0], program) == 0)
+		while (def->version[n] != NULL)
+			n++;
+	argv = arena_array(a, n + 3, sizeof(*argv));
+	if (n > 0)
+		memcpy(argv, def->version, n * sizeof(*argv));
 	for (size_t i = 0; i < ARRAY_SIZE(version_options); i++)
 		if (strcmp(version_options[i].program, program) == 0)
 			option = version_options[i].option;
-	argv[1] = option;
+	argv[0] = path;
+	if (n == 0)
+		argv[1] = option;
+	return (char *const *)argv;
+}
+
+static const char *version_ask(struct worker *w, char *const *argv, const struct tool_identity *as)
+{
+	struct tool tool = { .argv = argv, .timeout_ns = VERSION_TIMEOUT_NS, .keep = 4096 };
+	struct tool_end end = { 0 };
+	char line[256] = "";
+
 	if (tool_run(&w->tools, as, &tool, &end, NULL) == 0)
 		version_line(&end, line, sizeof(line));
 	tool_end_done(&end);
-	return version_remember(program, line);
+	return arena_strdup(w->arena, line);
 }
 
-static void tool_fact(struct worker *w, struct facts *f, const char *program, const struct tool_identity *as)
+const char *tool_version(struct worker *w, const struct workload *def, const char *program, const struct tool_identity *as)
 {
-	const char *key = arena_printf(f->a, "tool.%s", program);
+	AUTO_ARENA struct arena *a = arena_new();
+	const char *found = def != NULL ? workload_program(def, program, a) : NULL, *path = found != NULL ? found : program;
+
+	for (size_t i = 0; i < versions.n; i++)
+		if (strcmp(versions.at[i].path, path) == 0)
+			return versions.at[i].version;
+	ARRAY_GROW(versions.at, versions.n, versions.cap);
+	versions.at[versions.n].path = arena_strdup(w->arena, path);
+	versions.at[versions.n].version = version_ask(w, version_argv(def, program, path, a), as);
+	return versions.at[versions.n++].version;
+}
+
+static void tool_fact(struct worker *w, struct environment_facts *f, const struct workload *def, const char *program,
+                      const struct tool_identity *as)
+{
+	const char *base = strrchr(program, '/');
+	const char *key = arena_printf(f->a, "tool.%s", base != NULL ? base + 1 : program);
 
 	for (size_t i = 0; i < f->n; i++)
 		if (strcmp(f->at[i].key, key) == 0)
 			return;
-	fact_add(f, FACT_IDENTITY, key, tool_version(w, program, as));
+	fact_add(f, FACT_IDENTITY, key, tool_version(w, def, program, as));
 }
 
-static void tool_facts(struct worker *w, struct facts *f)
+static void tool_facts(struct worker *w, struct environment_facts *f)
 {
 	static const struct tool_identity as_root = { .is_root = true, .cgroup_fd = -1 };
 	struct tool_identity as = w->submitter;
 
 	as.cgroup_fd = -1;
 	if (w->claimed.filesystem[0] != '\0' && strcmp(w->claimed.filesystem, "none") != 0)
-		tool_fact(w, f, arena_printf(f->a, "mkfs.%s", w->claimed.filesystem), &as_root);
-	for (size_t i = 0; i < w->n_workloads; i++)
-		for (char **needs = w->workloads[i].definition->needs; needs != NULL && *needs != NULL; needs++)
-			tool_fact(w, f, *needs, &as);
+		tool_fact(w, f, NULL, arena_printf(f->a, "mkfs.%s", w->claimed.filesystem), &as_root);
+	for (size_t i = 0; i < w->n_workloads; i++) {
+		const struct workload *def = w->workloads[i].definition;
+
+		for (char **needs = def->needs; needs != NULL && *needs != NULL; needs++)
+			tool_fact(w, f, def, *needs, &as);
+	}
 }
 
 int environment_collect(struct worker *w, struct arena *a, struct environment_fact **ret, size_t *ret_n, struct err *e)
 {
-	static struct arena *lasting;
-	static struct facts host;
-	struct facts f = { .a = a };
+	static struct environment_facts host;
+	struct environment_facts f = { .a = a };
 
 	(void)e;
-	if (lasting == NULL) {
-		lasting = host.a = w->arena;
+	if (host.a == NULL) {
+		host.a = w->arena;
 		host_facts(&host);
 	}
-	memcpy(f.at, host.at, host.n * sizeof(f.at[0]));
-	f.n = host.n;
+	for (size_t i = 0; i < host.n; i++)
+		environment_facts_add(&f, host.at[i].class, host.at[i].key, host.at[i].value);
 	host_settings(&f);
 	device_facts(w, &f);
 	tool_facts(w, &f);
-	f.n += hostfacts_collect(w, a, &f.at[f.n < FACTS_MAX - HOSTFACTS_MAX ? f.n : FACTS_MAX - HOSTFACTS_MAX]);
-	*ret = arena_array(a, f.n, sizeof(f.at[0]));
-	memcpy(*ret, f.at, f.n * sizeof(f.at[0]));
+	hostfacts_collect(w, &f);
+	*ret = f.at;
 	*ret_n = f.n;
 	return 0;
 }

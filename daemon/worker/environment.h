@@ -12,8 +12,19 @@
 
 #include "daemon/worker/context.h"
 
-/* The first line that a program prints about its version, or "" if it is not there.  Arena string; kept for as long as
- * the process lives, since a tool does not change under a running sweep without its trials being in doubt anyway. */
-const char *tool_version(struct worker *w, const char *program, const struct tool_identity *as);
+/* As many as there are. */
+struct environment_facts {
+	struct arena *a; /* holds everything below */
+	struct environment_fact *at;
+	size_t n, cap;
+};
+
+/* key and value must live as long as the arena. */
+void environment_facts_add(struct environment_facts *f, enum fact_class class, const char *key, const char *value);
+
+/* The line that a program prints about its version, or "" if it is not there.  Arena string; kept for as long as the worker
+ * lives, since a tool does not change under a running sweep without its trials being in doubt anyway.
+ * def   whose program it is: its `path` is looked through and its `version` asked, if that is of this program; or NULL */
+const char *tool_version(struct worker *w, const struct workload *def, const char *program, const struct tool_identity *as);
 
 #endif

@@ -10,14 +10,14 @@
 #ifndef IOSWEEP_HOSTFACTS_H
 #define IOSWEEP_HOSTFACTS_H
 
-#include "daemon/worker/context.h"
+#include "daemon/worker/environment.h"
 
-#define HOSTFACTS_MAX 128 /* of all programs together; lines beyond are counted in NAME.error */
+#define HOSTFACTS_MAX 128 /* of one program; its further lines are counted in NAME.error */
 
-/* Runs every program and adds what they print (arena).  Returns how many facts there are. */
-size_t hostfacts_collect(struct worker *w, struct arena *a, struct environment_fact ret[HOSTFACTS_MAX]);
+/* Runs every program and adds what they print. */
+void hostfacts_collect(struct worker *w, struct environment_facts *ret);
 
-/* For tests: the facts in what a program printed.  n: how many there are already; returns the new count. */
-size_t hostfacts_parse(const struct config_facts *f, const char *out, struct arena *a, struct environment_fact *ret, size_t n);
+/* For tests: adds the facts in what a program printed (n bytes, whatever they are); what is wrong with it goes to ret_why. */
+void hostfacts_parse(const struct config_facts *f, const char *out, size_t n, struct environment_facts *ret, struct text *ret_why);
 
 #endif

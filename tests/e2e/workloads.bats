@@ -282,6 +282,38 @@ accounted() {
 	done
 }
 
+@test "a tool in a directory of its own says its version in its own way, and no number of tools is too large" {
+	need_root
+	mkdir "$HOME_DIR/bin"
+	printf '%s\n' '#!/bin/sh' '[ "$1" = show-version ] && echo "$(basename "$0") release 7.5" || echo "rate 3"' >"$HOME_DIR/bin/own-tool"
+	chmod 755 "$HOME_DIR/bin" "$HOME_DIR/bin/own-tool"
+	for i in $(seq 100); do ln -s /bin/true "$HOME_DIR/bin/tool-$i"; done
+	cat >"$HOME_DIR/workloads/own.yaml" <<-END
+	workload: own
+	needs: [own-tool, $(seq -s ', ' -f 'tool-%g' 100), sh]
+	path: [$HOME_DIR/bin]
+	version: [own-tool, show-version]
+	run: [own-tool]
+	metrics: {rate: {match: 'rate (?<n>\d+)', value: ":n", unit: 1/s, better: higher}}
+	END
+	seq -f 'k%g=v' 200 >"$HOME_DIR/many"
+	printf 'facts:\n  hook: [/bin/cat, %s]\n  next: [/bin/echo, a=b]\n' "$HOME_DIR/many" >>"$CONFIG"
+	daemon_start
+	cat >"$HOME_DIR/plan.yaml" <<-'END'
+	plan: own
+	target: {image: 64MiB}
+	matrix: [{filesystem: ext4}]
+	trials: 2
+	settle: 0
+	workloads: [own]
+	END
+	iosweep submit "$HOME_DIR/plan.yaml" --wait
+	[ "$(query "SELECT DISTINCT value FROM environment_fact WHERE key = 'tool.own-tool'")" = 'own-tool release 7.5' ]
+	[ "$(query "SELECT count(DISTINCT key) FROM environment_fact WHERE key GLOB 'tool.tool-*'")" = 100 ]
+	[ "$(query "SELECT count(DISTINCT key) FROM environment_fact WHERE key GLOB 'hook.k*'")" = 128 ]
+	[ "$(query "SELECT group_concat(DISTINCT value) FROM environment_fact WHERE key IN ('hook.error', 'next.a')")" = '72 lines too many,b' ]
+}
+
 @test "extract: a metric added to a definition reaches old trials, stored numbers stay" {
 	need_root
 	need jq
