@@ -213,13 +213,12 @@ int try_workload(const struct workload *w, const struct workload_param *params, 
                  struct arena *a, struct outcome *ret, struct err *e)
 {
 	struct attempt t = { .w = w, .o = o, .arena = a, .copies = 1 };
-	const char *missing = workload_missing(w);
 	AUTO_FREE char *base = realpath(o->directory, NULL);
 	char *dir;
 	int rc = 0;
 
-	if (missing != NULL)
-		return err_set(e, ERR_INFEASIBLE, "needs '%s', which is not installed", missing);
+	if (workload_installed(w, e) < 0)
+		return -1;
 	if (base == NULL)
 		return err_sys(e, errno, "directory '%s'", o->directory);
 	dir = arena_printf(a, "%s/iosweep-try-XXXXXX", base);

@@ -224,6 +224,8 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 		diags_add(d, root->line, root->column, "the key 'workload' (its name) is missing");
 	node = node_get(root, "about");
 	w->about = node != NULL ? arena_strdup(w->arena, scalar_text(node, "'about'", d)) : "";
+	node = node_get(root, "package");
+	w->package = node != NULL ? arena_strdup(w->arena, scalar_text(node, "'package'", d)) : "";
 	w->needs = list_read(w, root, "needs", d);
 	w->version = list_read(w, root, "version", d);
 	w->space = list_read(w, root, "space", d);
@@ -254,7 +256,12 @@ static void all_params_read(struct workload *w, const struct node *root, struct 
 /* Keys at the top of a definition that do not bear on its figures; the name is in the digest anyway. */
 static bool is_beside(const char *key)
 {
-	return strcmp(key, "about") == 0 || strcmp(key, "workload") == 0 || strcmp(key, "rehearse") == 0 || strcmp(key, "space") == 0;
+	static const char *const beside[] = { "about", "workload", "package", "rehearse", "space" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(beside); i++)
+		if (strcmp(key, beside[i]) == 0)
+			return true;
+	return false;
 }
 
 /* What a definition says, without layout, comments and those: equal for equal meaning, on every host. */
@@ -341,10 +348,10 @@ static void phases_read(struct workload *w, const struct node *root, struct diag
 /* Reads a definition's map into a new workload; faults go to d. */
 static struct workload *definition_read(const struct node *root, const char *data, size_t n, bool is_body, struct diags *d)
 {
-	static const char *const known[] = { "workload", "about", "needs", "version", "path", "params", "more-params", "rehearse",
+	static const char *const known[] = { "workload", "about", "needs", "package", "version", "path", "params", "more-params", "rehearse",
 		                             "space", "warm", "reads", "prepare", "before", "run", "after", "cleanup", "metrics",
 		                             "sources", "csv", "grids", "complete-if", "fail-if", "no-data-if", "suspect-if", NULL };
-	static const char *const known_in_plan[] = { "about", "needs", "version", "path", "params", "rehearse", "space", "warm", "reads",
+	static const char *const known_in_plan[] = { "about", "needs", "package", "version", "path", "params", "rehearse", "space", "warm", "reads",
 		                                     "prepare", "before", "run", "after", "cleanup", "metrics", "sources", "csv", "grids",
 		                                     "complete-if", "fail-if", "no-data-if", "suspect-if", NULL };
 	struct arena *a = arena_new();
@@ -353,7 +360,7 @@ static struct workload *definition_read(const struct node *root, const char *dat
 	AUTO_TEXT struct text dump = { 0 };
 	struct err e;
 
-	*w = (struct workload){ .arena = a, .evaluator = arena_array(a, 1, sizeof(struct evaluator *)), .name = is_body ? "command" : "", .about = "", .is_body = is_body,
+	*w = (struct workload){ .arena = a, .evaluator = arena_array(a, 1, sizeof(struct evaluator *)), .name = is_body ? "command" : "", .about = "", .package = "", .is_body = is_body,
 		                .source = is_body ? body_source(root, a) : arena_strndup(a, data, n), .file = arena_strdup(a, d->file != NULL ? d->file : "") };
 	if (root->kind != NODE_MAP) {
 		diags_add(d, root->line, root->column, "a workload definition must be a map, not %s", node_kind_name(root));

@@ -45,6 +45,7 @@ struct workload_metric; /* extract.h: private to workload.c and extract.c */
 
 struct workload {
 	const char *name, *about;
+	const char *package;     /* that brings what it needs, for people; "" if not said */
 	const char *source;      /* the YAML text, as stored */
 	const char *file;        /* where it was read from, for messages */
 	char **needs;            /* programs; NULL-terminated */
@@ -70,7 +71,7 @@ struct workload {
 	struct evaluator **evaluator; /* in the arena; *evaluator is owned: its compiled expressions, made by the first extraction */
 	const char *uses[16];    /* the facts (extract.h) that its expressions name; NULL-terminated */
 	bool is_body;            /* made by workload_from_plan */
-	uint8_t digest[32];      /* of what it says, without about, rehearse and comments */
+	uint8_t digest[32];      /* of what it says, without about, package, rehearse, space and comments */
 	struct arena *arena;     /* owns all of it */
 };
 
@@ -88,6 +89,8 @@ const char *workload_rehearsed(const struct workload *w, const char *name, const
 char *workload_program(const struct workload *w, const char *name, struct arena *a);
 /* The first of `needs` that is not installed, or NULL. */
 const char *workload_missing(const struct workload *w);
+/* 0 if there is none; else ERR_INFEASIBLE: "needs 'iozone', which is not installed: package iozone3". */
+int workload_installed(const struct workload *w, struct err *e);
 
 /* Reads one definition.  Faults: unknown key, a pattern that does not compile, a JSON path that is not one, a value
  * expression that reads a table, an undefined variable, a metric without unit or direction ... with line and column. */

@@ -132,3 +132,13 @@ const char *workload_missing(const struct workload *w)
 			return *need;
 	return NULL;
 }
+
+int workload_installed(const struct workload *w, struct err *e)
+{
+	const char *missing = workload_missing(w);
+
+	if (missing == NULL)
+		return 0;
+	return err_set(e, ERR_INFEASIBLE, "needs '%s', which is not installed%s%s", missing, w->package[0] != '\0' ? ": package " : "",
+	               w->package);
+}

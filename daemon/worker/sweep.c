@@ -149,15 +149,11 @@ static int bench_failed(struct visit *v, struct bench *b, int repetition, const 
 static int bench_begin(struct visit *v, struct bench *b, int repetition, bool *ret_is_open, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
-	const char *missing = workload_missing(b->def->definition);
 	struct phase_end phase = { 0 };
 	struct err why = { 0 };
 
 	*ret_is_open = false;
-	if (missing != NULL)
-		err_set(&why, ERR_INFEASIBLE, "needs '%s', which is not installed", missing);
-	else
-		*ret_is_open = bench_open(b, a, &phase, &why) == 0;
+	*ret_is_open = workload_installed(b->def->definition, &why) == 0 && bench_open(b, a, &phase, &why) == 0;
 	if (*ret_is_open)
 		return 0;
 	return bench_failed(v, b, repetition, &phase, &why, e);

@@ -193,7 +193,7 @@ accounted() {
 	END
 	iosweep submit "$HOME_DIR/plan.yaml" --wait
 	run iosweep show last --json
-	[[ "$output" == *"needs 'iozone', which is not installed"* ]]
+	[[ "$output" == *"needs 'iozone', which is not installed: package iozone3 (non-free)"* ]]
 	[[ "$output" == *'"infeasible"'* ]]
 }
 

@@ -59,7 +59,7 @@ has() {
 	if command -v iozone >/dev/null; then
 		jq -e '.cells[0].results | keys | any(startswith("iozone.write{"))' "$SHOWN"
 	else
-		[ "$(jq '[.cells[] | select(.state == "infeasible" and .reason == "iozone: needs '"'iozone'"', which is not installed")] | length' \
+		[ "$(jq '[.cells[] | select(.state == "infeasible" and (.reason | startswith("iozone: needs '"'iozone'"', which is not installed")))] | length' \
 			"$SHOWN")" = 3 ]
 	fi
 	[ "$(jq -r '.sweep.keep' "$SHOWN")" = mean ]

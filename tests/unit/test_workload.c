@@ -268,7 +268,7 @@ static void digest(const struct workload *w, const char *size, const char *bs, u
 static void digests_follow_meaning(void **state)
 {
 	static const char text[] = "workload: w\nabout: one\nrun: [dd, x]\n" METRIC;
-	struct workload *w = read_ok(text), *same = read_ok("# a comment\n{workload: w, about: two, run: [dd, 'x'], " METRIC "}");
+	struct workload *w = read_ok(text), *same = read_ok("# a comment\n{workload: w, about: two, package: coreutils, space: [2GiB], run: [dd, 'x'], " METRIC "}");
 	struct workload *other = read_ok("workload: w\nrun: [dd, y]\n" METRIC);
 	uint8_t a[32], b[32];
 
