@@ -30,11 +30,16 @@ static int history_run(const struct options *o, struct err *e)
 
 	if (table_format_of(o, &format, e) < 0 || options_integer(o, "limit", 0, INT64_MAX, &h.limit, e) < 0 ||
 	    choose_filter(o, 0, NULL, a, &f, e) < 0 || choose_across(o, &load.across_tool, &load.across_keep, e) < 0 ||
-	    open_store(&s, e) < 0 || store_dataset(s, &f, &load, &d, e) < 0)
+	    open_store(&s, e) < 0)
+		return -1;
+	f.no_details = true;
+	if (store_dataset(s, &f, &load, &d, e) < 0)
 		return -1;
 	rc = history_make(s, d, options_text(o, "config"), a, &h, e);
 	if (rc == 0)
 		rc = history_print(&h, format, o, e);
+	if (rc == 0 && format == TABLE_PEOPLE)
+		choose_details_note(d);
 	history_done(&h);
 	dataset_free(d);
 	return rc < 0 ? -1 : EXIT_GOOD;

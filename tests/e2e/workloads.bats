@@ -256,7 +256,7 @@ accounted() {
 	not_told() { # of the store at IOSWEEP_DB
 		run iosweep show 1
 		[[ $output == *'not shown, details (--metric NAME shows them): own.first'* ]]
-		for command in 'best 1' 'effects 1' 'compare label.hw=a label.hw=b'; do
+		for command in 'best 1' 'effects 1' 'compare label.hw=a label.hw=b' 'history sweep=1'; do
 			# shellcheck disable=SC2086 # words
 			run --separate-stderr iosweep $command
 			[ "$status" -eq 0 ]
