@@ -59,6 +59,19 @@ static void export_all(struct fixture *f, const char *db, const char *to)
 	store_close(s);
 }
 
+static void export_lines(struct fixture *f, const char *db, const char *to)
+{
+	const struct merge_options o = { 0 };
+	FILE *out = fopen(to, "we");
+	struct store *s;
+
+	assert_non_null(out);
+	OK(store_open(db, STORE_READ, &s, &f->e));
+	OK(store_export_lines(s, &o, out, &f->e));
+	store_close(s);
+	assert_int_equal(fclose(out), 0);
+}
+
 static struct merge_report import_one(struct fixture *f, const char *db, const char *file)
 {
 	struct merge_report r = { 0 };
@@ -165,6 +178,69 @@ static void a_sweep_that_went_on_brings_what_is_new(void **state)
 }
 
 /* Copies n bytes of a file; flip >= 0: with that byte changed. */
+/* Cells `from` to `to` of a sweep, whose three trials rise by 4 % each, or fall; the sweep ends anew. */
+static void moving_cells_record(struct fixture *f, const char *db, int from, int to, bool rise)
+{
+	OK(store_open(db, STORE_WRITE, &f->s, &f->e));
+	for (int i = from; i < to; i++) {
+		AUTO_FREE char *readahead = xasprintf("%d", 4096 << i);
+		struct cell c = fixture_cell((uint64_t)i, "xfs", readahead);
+		enum cell_state before;
+		int64_t id;
+
+		OK(store_cell_begin(f->s, f->sweep, &c, &id, &before, &f->e));
+		for (int r = 1; r <= 3; r++)
+			fixture_trial(f, id, fixture_workload(f, 0), r, 1e8 * (1 + 0.04 * (rise ? r : -r)));
+		OK(store_cell_end(f->s, id, CELL_OK, "", NULL, 0, &f->e));
+	}
+	OK(store_sweep_drift(f->s, f->sweep, &f->e));
+	OK(store_sweep_set_state(f->s, f->sweep, SWEEP_DONE, "", &f->e));
+	store_close(TAKE(f->s));
+}
+
+/* Which cells carry a drift of the sweep as a whole, with its reason, and what their results say of it. */
+static const char *sweep_drift(struct fixture *f, const char *db)
+{
+	snprintf(f->path, sizeof(f->path), "%s", db);
+	return fixture_sql(f, "SELECT coalesce(group_concat(line, char(10)), '') FROM (SELECT c.position || ':' || coalesce(f.reason, '') || ':' || r.flags "
+	                      "AS line FROM result r JOIN cell c ON c.id = r.cell_id LEFT JOIN result_flag f ON f.cell_id = r.cell_id AND "
+	                      "f.metric_id = r.metric_id AND f.origin = 'sweep' ORDER BY c.position)");
+}
+
+/* Drift is what a sweep's cells show together: more cells may show it, or show that there was none. */
+static void drift_is_judged_anew_when_a_sweep_s_cells_come_together(void **state)
+{
+	static const struct {
+		int n;
+		bool rise;
+	} later[] = { { 3, true }, { 6, false } };
+	struct fixture *f = *state;
+
+	store_close(TAKE(f->s));
+	for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
+		int first = i == 0 ? 4 : SWEEP_DRIFT_CELLS; /* four cells show nothing yet */
+		char *db = file_of(f, arena_printf(f->a, "%zu.db", i)), *early = file_of(f, arena_printf(f->a, "%zu.early", i));
+		char *late = file_of(f, arena_printf(f->a, "%zu.late", i)), *lines = file_of(f, arena_printf(f->a, "%zu.lines", i));
+		char *to[3];
+
+		host_store(f, db, (uint8_t)(i + 1), 0);
+		moving_cells_record(f, db, 0, first, true);
+		assert_int_equal(strstr(sweep_drift(f, db), "rises") != NULL, i == 1);
+		export_all(f, db, early);
+		moving_cells_record(f, db, first, first + later[i].n, later[i].rise);
+		assert_int_equal(strstr(sweep_drift(f, db), "rises") != NULL, i == 0);
+		assert_int_equal(strstr(sweep_drift(f, db), "drift") != NULL, i == 0); /* in what the results say, too */
+		export_all(f, db, late);
+		export_lines(f, db, lines);
+		for (int k = 0; k < 3; k++) {
+			to[k] = file_of(f, arena_printf(f->a, "%zu.to.%d", i, k));
+			import_one(f, to[k], k == 1 ? late : early);
+			import_one(f, to[k], k == 0 ? late : k == 1 ? early : lines);
+			assert_string_equal(sweep_drift(f, to[k]), sweep_drift(f, db));
+		}
+	}
+}
+
 static void file_copy(const char *from, const char *to, size_t n, ssize_t flip)
 {
 	AUTO_TEXT struct text t = { 0 };
@@ -423,19 +499,6 @@ static void a_backup_is_consistent_while_the_store_is_written(void **state)
 }
 
 /* ---- JSON lines ---- */
-
-static void export_lines(struct fixture *f, const char *db, const char *to)
-{
-	const struct merge_options o = { 0 };
-	FILE *out = fopen(to, "we");
-	struct store *s;
-
-	assert_non_null(out);
-	OK(store_open(db, STORE_READ, &s, &f->e));
-	OK(store_export_lines(s, &o, out, &f->e));
-	store_close(s);
-	assert_int_equal(fclose(out), 0);
-}
 
 static const char *whole(struct fixture *f, const char *path)
 {
@@ -783,6 +846,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(import_in_any_order_and_repetition_gives_the_same_store, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_is_exported_and_imported_is_what_was_there, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_sweep_that_went_on_brings_what_is_new, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(drift_is_judged_anew_when_a_sweep_s_cells_come_together, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_is_not_whole_changes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_store_is_named_and_not_what_was_to_be_made_of_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(texts_that_are_none_are_refused_and_nothing_is_merged, fixture_setup, fixture_teardown),
