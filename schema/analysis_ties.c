@@ -35,7 +35,7 @@ double ties_critical(size_t k)
 {
 	double low = 1, high = 8;
 
-	for (int i = 0; i < 40; i++) {
+	while (high - low > 1e-6) {
 		double middle = (low + high) / 2;
 
 		if (coverage(middle, k) < 0.95)

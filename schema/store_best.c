@@ -16,6 +16,7 @@
 #define WALK_MIN 100   /* results taken at least: they also tell the noise */
 #define WALK_MAX 250   /* and at most: where more cannot be told apart, a longer list tells nobody anything */
 #define WALK_ROWS 2500 /* rows looked at for them */
+#define VISIT_SWEEPS 200 /* sweeps that one statement looks through for a config: as many as anybody has of a host and workload */
 #define WALK_SES 8.0   /* standard errors of a difference behind the leader: well beyond any tie */
 
 /* The newest visit of a config on a host that has results of a workload. */
@@ -34,9 +35,9 @@ struct walker {
 	const struct selection *sel;
 	struct best_walk *ret;
 	size_t cap;
-	char *visit_sql, *detail_sql, *hosts_sql, *metrics_sql; /* owned */
-	int64_t *sweeps;               /* owned; of the host and workload at hand, newest first */
-	size_t n_sweeps, cap_sweeps;
+	char *detail_sql, *hosts_sql, *metrics_sql; /* owned */
+	char **visit_sql;              /* owned; each finds a config in VISIT_SWEEPS sweeps of the host and workload at hand, newest first */
+	size_t n_visits, cap_visits;
 	struct spread *spreads;        /* owned; of the metric at hand */
 	size_t n, cap_spreads;
 	struct newest *newest;         /* owned; open addressing, config_id 0: free */
@@ -91,16 +92,18 @@ static void newest_grow(struct walker *w)
 	w->cap_newest = cap;
 }
 
-/* The cell that counts for a config on a host.  The same for all metrics of a workload, since they are measured together. */
-static int newest_find(struct walker *w, const struct walked *m, int64_t host_id, int64_t config_id, int64_t *ret, struct err *e)
+/* The cell that counts for a config on a host, of which cell_id is one that has the metric.  The same for all metrics of a workload,
+ * since they are measured together. */
+static int newest_find(struct walker *w, const struct walked *m, int64_t host_id, int64_t config_id, int64_t cell_id, int64_t *ret,
+                       struct err *e)
 {
 	struct newest key = { config_id, host_id, m->workload_id, 0 }, *slot;
 
 	if (2 * (w->n_newest + 1) > w->cap_newest)
 		newest_grow(w);
 	slot = newest_slot(w->newest, w->cap_newest, &key);
-	for (size_t i = 0; slot->config_id == 0 && key.cell_id == 0 && i < w->n_sweeps; i++)
-		if (statement_int(w->s, &key.cell_id, e, w->visit_sql, "iii", w->sweeps[i], config_id, m->id) < 0)
+	for (size_t i = 0; slot->config_id == 0 && key.cell_id == 0 && i < w->n_visits; i++)
+		if (statement_int(w->s, &key.cell_id, e, w->visit_sql[i], "iii", config_id, cell_id, m->id) < 0)
 			return -1;
 	if (slot->config_id == 0) {
 		*slot = key;
@@ -110,19 +113,42 @@ static int newest_find(struct walker *w, const struct walked *m, int64_t host_id
 	return 0;
 }
 
-static int sweeps_list(struct walker *w, int64_t host_id, int64_t workload_id, struct err *e)
+static void visits_free(struct walker *w)
+{
+	while (w->n_visits > 0)
+		free(w->visit_sql[--w->n_visits]);
+}
+
+/* The sweeps are in the statement's text, newest first, so that SQLite goes through them in one call for each config. */
+static void visit_add(struct walker *w, const char *sweeps)
+{
+	ARRAY_GROW(w->visit_sql, w->n_visits, w->cap_visits);
+	w->visit_sql[w->n_visits++] = xasprintf(
+		"WITH visit(sweep_id) AS (VALUES %s) SELECT c.id FROM visit v CROSS JOIN cell c ON c.sweep_id = v.sweep_id AND c.config_id = ? "
+		"CROSS JOIN sweep w ON w.id = c.sweep_id WHERE %s AND (c.id = ? OR EXISTS (SELECT 1 FROM result r WHERE r.cell_id = c.id AND "
+		"r.metric_id = ?)) LIMIT 1", sweeps, text_str(&w->sel->cells));
+}
+
+static int visits_list(struct walker *w, int64_t host_id, int64_t workload_id, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
+	AUTO_TEXT struct text sweeps = { 0 };
+	size_t n = 0;
 	int rc;
 
-	w->n_sweeps = 0;
+	visits_free(w);
 	if (statement_open(w->s, &st, e, "SELECT w.id FROM sweep w JOIN sweep_workload x ON x.sweep_id = w.id WHERE w.host_id = ? AND "
 	                   "x.workload_id = ? ORDER BY coalesce(w.started_ms, w.submitted_ms) DESC, w.id DESC", "ii", host_id, workload_id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
-		ARRAY_GROW(w->sweeps, w->n_sweeps, w->cap_sweeps);
-		w->sweeps[w->n_sweeps++] = column_int(st, 0);
+		text_printf(&sweeps, "%s(%lld)", sweeps.n > 0 ? "," : "", (long long)column_int(st, 0));
+		if (++n % VISIT_SWEEPS == 0) {
+			visit_add(w, sweeps.s);
+			text_clear(&sweeps);
+		}
 	}
+	if (rc == 0 && sweeps.n > 0)
+		visit_add(w, sweeps.s);
 	return rc;
 }
 
@@ -154,7 +180,7 @@ static int metric_walk(struct walker *w, int64_t host_id, const struct walked *m
 	int rc;
 
 	w->n = 0;
-	if (sweeps_list(w, host_id, m->workload_id, e) < 0 ||
+	if (visits_list(w, host_id, m->workload_id, e) < 0 ||
 	    statement_open(w->s, &st, e, m->is_lower ? WALK_SQL "ASC" : WALK_SQL "DESC", "ii", host_id, m->id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
@@ -169,7 +195,7 @@ static int metric_walk(struct walker *w, int64_t host_id, const struct walked *m
 		}
 		if (w->n % 50 == 0 && is_far(w, value))
 			return 0;
-		if (newest_find(w, m, host_id, column_int(st, 2), &newest, e) < 0)
+		if (newest_find(w, m, host_id, column_int(st, 2), cell_id, &newest, e) < 0)
 			return -1;
 		w->ret->n_old += newest != cell_id;
 		if (newest == cell_id && result_take(w, cell_id, m->id, value, e) < 0)
@@ -209,8 +235,6 @@ static int walk_run(struct walker *w, struct err *e)
 	const char *cells = text_str(&w->sel->cells), *results = text_str(&w->sel->results);
 	int rc;
 
-	w->visit_sql = xasprintf("SELECT c.id FROM cell c CROSS JOIN sweep w ON w.id = c.sweep_id WHERE c.sweep_id = ? AND c.config_id = ? "
-	                         "AND %s AND EXISTS (SELECT 1 FROM result r WHERE r.cell_id = c.id AND r.metric_id = ?)", cells);
 	w->detail_sql = xasprintf("SELECT r.min, r.max, r.n FROM result r JOIN metric m ON m.id = r.metric_id WHERE r.cell_id = ? AND "
 	                          "r.metric_id = ? AND %s", results);
 	/* hosts and metrics that the filter leaves: the walk over another one would find nothing, row by row */
@@ -223,9 +247,9 @@ static int walk_run(struct walker *w, struct err *e)
 	free(w->metrics_sql);
 	if (w->ret->n > 0)
 		qsort(w->ret->at, w->ret->n, sizeof(*w->ret->at), pair_compare);
+	visits_free(w);
 	free(w->visit_sql);
 	free(w->detail_sql);
-	free(w->sweeps);
 	free(w->spreads);
 	free(w->newest);
 	return rc;

@@ -8,13 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "schema/keys.h"
 #include "schema/store_internal.h"
-
-/* A set of 64-bit keys, open addressing; 0 is never put in. */
-struct keys {
-	uint64_t *at; /* owned */
-	size_t n, cap;
-};
 
 struct loader {
 	struct store *s;
@@ -39,47 +34,6 @@ struct loader {
 	size_t n_names, cap_names;
 };
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	uint64_t h = (a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2))) * UINT64_C(0xff51afd7ed558ccd);
-
-	h ^= h >> 32;
-	return h != 0 ? h : 1;
-}
-
-static void key_put(struct keys *k, uint64_t key)
-{
-	size_t i = key & (k->cap - 1);
-
-	while (k->at[i] != 0)
-		i = (i + 1) & (k->cap - 1);
-	k->at[i] = key;
-	k->n++;
-}
-
-static bool keys_has(const struct keys *k, uint64_t key)
-{
-	for (size_t i = k->cap > 0 ? key & (k->cap - 1) : 0; k->cap > 0 && k->at[i] != 0; i = (i + 1) & (k->cap - 1))
-		if (k->at[i] == key)
-			return true;
-	return false;
-}
-
-static void keys_add(struct keys *k, uint64_t key)
-{
-	if (2 * (k->n + 1) > k->cap) {
-		struct keys old = *k;
-
-		*k = (struct keys){ .cap = old.cap > 0 ? 2 * old.cap : 1024 };
-		k->at = xcalloc(k->cap, sizeof(*k->at));
-		for (size_t i = 0; i < old.cap; i++)
-			if (old.at[i] != 0)
-				key_put(k, old.at[i]);
-		free(old.at);
-	}
-	key_put(k, key);
-}
-
 /* ---- sweeps ---- */
 
 static int sweep_workloads_read(struct loader *l, struct err *e)
@@ -95,7 +49,7 @@ static int sweep_workloads_read(struct loader *l, struct err *e)
 			at++;
 		if (at == l->d->n_sweeps)
 			break;
-		l->signatures[at] = mix(l->signatures[at], (uint64_t)column_int(st, 1));
+		l->signatures[at] = keys_mix(l->signatures[at], (uint64_t)column_int(st, 1));
 		ARRAY_GROW(l->names, l->n_names, l->cap_names);
 		l->names[l->n_names].workload_id = column_int(st, 1);
 		l->names[l->n_names].sweep = at;
@@ -244,7 +198,7 @@ static void cells_prune(struct loader *l)
 		qsort(d->cells, d->n_cells, sizeof(*d->cells), newest_first);
 	for (size_t i = 0; i < d->n_cells && !l->o->all; i++) {
 		const struct dataset_cell *c = &d->cells[i];
-		uint64_t key = mix(mix((uint64_t)d->sweeps[c->sweep].host_id, (uint64_t)c->config_id), l->signatures[c->sweep]);
+		uint64_t key = keys_mix(keys_mix((uint64_t)d->sweeps[c->sweep].host_id, (uint64_t)c->config_id), l->signatures[c->sweep]);
 
 		if (keys_has(&l->seen_cells, key)) {
 			d->n_superseded++;
@@ -322,6 +276,18 @@ static int64_t environment_of(const struct loader *l, int64_t trial_id, int64_t 
 	return any;
 }
 
+/* The same for one result, where the cell's trials are not asked for. */
+static int environment_find(struct loader *l, int64_t cell_id, int64_t trial_id, int64_t workload_id, int64_t *ret, struct err *e)
+{
+	*ret = l->o->no_environments ? 0 : environment_of(l, trial_id, workload_id);
+	if (!l->o->no_environments)
+		return 0;
+	if (trial_id != 0)
+		return statement_int(l->s, ret, e, "SELECT environment_id FROM trial WHERE id = ?", "i", trial_id);
+	return statement_int(l->s, ret, e, "SELECT environment_id FROM trial WHERE cell_id = ? AND workload_id = ? AND state = 'ok' AND "
+	                     "environment_id IS NOT NULL LIMIT 1", "ii", cell_id, workload_id);
+}
+
 static int metrics_read(struct loader *l, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
@@ -373,13 +339,16 @@ static int metric_find(struct loader *l, int64_t id, const struct loaded_metric 
 }
 
 /* The series of the row's metric under the tools of its trials. */
-static int series_find(struct loader *l, const struct loaded_metric *m, struct statement *st, size_t sweep, size_t *ret, struct err *e)
+static int series_find(struct loader *l, const struct loaded_metric *m, struct statement *st, size_t cell, size_t *ret, struct err *e)
 {
 	struct dataset *d = l->d;
+	size_t sweep = d->cells[cell].sweep;
 	enum keep keep = d->sweeps[sweep].keep;
+	int64_t environment_id;
 	const char *tools;
 
-	if (tools_find(l, environment_of(l, column_int(st, 6), m->workload_id), m->workload_id, &tools, e) < 0)
+	if (environment_find(l, d->cells[cell].id, column_int(st, 6), m->workload_id, &environment_id, e) < 0 ||
+	    tools_find(l, environment_id, m->workload_id, &tools, e) < 0)
 		return -1;
 	for (size_t i = 0; i < d->n_series; i++) {
 		struct dataset_series *v = &d->series[i];
@@ -406,22 +375,6 @@ static const char *flags_intern(struct dataset *d, const char *flags)
 	return arena_strdup(d->arena, flags);
 }
 
-static int only_compare(const void *a, const void *b)
-{
-	const struct cell_metric *x = a, *y = b;
-
-	if (x->cell_id != y->cell_id)
-		return x->cell_id < y->cell_id ? -1 : 1;
-	return (x->metric_id > y->metric_id) - (x->metric_id < y->metric_id);
-}
-
-static bool only_has(const struct dataset_options *o, int64_t cell_id, int64_t metric_id)
-{
-	struct cell_metric key = { cell_id, metric_id };
-
-	return bsearch(&key, o->only, o->n_only, sizeof(key), only_compare) != NULL;
-}
-
 static int result_add(struct loader *l, struct statement *st, size_t cell, struct err *e)
 {
 	struct dataset *d = l->d;
@@ -435,11 +388,9 @@ static int result_add(struct loader *l, struct statement *st, size_t cell, struc
 		d->has_left_details = true;
 		return 0;
 	}
-	if (l->o->only != NULL && !only_has(l->o, d->cells[cell].id, metric->id))
-		return 0;
-	if (series_find(l, metric, st, sweep, &series, e) < 0)
+	if (series_find(l, metric, st, cell, &series, e) < 0)
 		return -1;
-	key = mix(mix((uint64_t)d->sweeps[sweep].host_id, (uint64_t)d->cells[cell].config_id), series + 1);
+	key = keys_mix(keys_mix((uint64_t)d->sweeps[sweep].host_id, (uint64_t)d->cells[cell].config_id), series + 1);
 	if (!l->o->all && keys_has(&l->seen_results, key)) {
 		d->n_superseded++;
 		return 0;
@@ -460,30 +411,71 @@ static int result_add(struct loader *l, struct statement *st, size_t cell, struc
 	return 0;
 }
 
+#define RESULT_SQL "SELECT r.metric_id, r.value, r.min, r.max, r.n, r.left_out, r.trial_id, r.flags FROM result r "
+
+static int results_take(struct loader *l, struct statement *st, size_t cell, struct err *e)
+{
+	int rc;
+
+	while ((rc = statement_next(st, e)) > 0)
+		if (result_add(l, st, cell, e) < 0)
+			return -1;
+	return rc;
+}
+
+/* The first of o->only that is of a cell. */
+static size_t only_first(const struct dataset_options *o, int64_t cell_id)
+{
+	size_t low = 0, high = o->n_only;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (o->only[middle].cell_id < cell_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Those of o->only; whatever the filter says of them was asked before. */
+static int results_read_only(struct loader *l, struct err *e)
+{
+	for (size_t i = 0; i < l->d->n_cells; i++) {
+		int64_t cell_id = l->d->cells[i].id;
+
+		for (size_t k = only_first(l->o, cell_id); k < l->o->n_only && l->o->only[k].cell_id == cell_id; k++) {
+			AUTO_STATEMENT struct statement *st = NULL;
+
+			if (statement_open(l->s, &st, e, RESULT_SQL "WHERE r.cell_id = ? AND r.metric_id = ?", "ii", cell_id,
+			                   l->o->only[k].metric_id) < 0 ||
+			    results_take(l, st, i, e) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
 static int results_read(struct loader *l, const struct selection *q, struct err *e)
 {
 	const char *results = text_str(&q->results);
 	/* a join of its own for each result only where the filter speaks of metrics */
-	AUTO_FREE char *sql = xasprintf("SELECT r.metric_id, r.value, r.min, r.max, r.n, r.left_out, r.trial_id, r.flags FROM result r "
-	                                "%sWHERE r.cell_id = ? AND %s ORDER BY r.metric_id",
+	AUTO_FREE char *sql = xasprintf(RESULT_SQL "%sWHERE r.cell_id = ? AND %s ORDER BY r.metric_id",
 	                                strstr(results, "m.") == NULL ? "" : "JOIN metric m ON m.id = r.metric_id ", results);
 
-	l->no_details = q->no_details;
 	if (metrics_read(l, e) < 0)
 		return -1;
+	if (l->o->only != NULL)
+		return results_read_only(l, e);
+	l->no_details = q->no_details;
 	for (size_t i = 0; i < l->d->n_cells; i++) {
 		AUTO_STATEMENT struct statement *st = NULL;
-		int rc;
 
 		if (!cell_has_results(&l->d->cells[i]))
 			continue;
-		if (trials_read(l, l->d->cells[i].id, &l->d->cells[i].environment_id, e) < 0 ||
-		    statement_open(l->s, &st, e, sql, "i", l->d->cells[i].id) < 0)
-			return -1;
-		while ((rc = statement_next(st, e)) > 0)
-			if (result_add(l, st, i, e) < 0)
-				return -1;
-		if (rc < 0)
+		if ((!l->o->no_environments && trials_read(l, l->d->cells[i].id, &l->d->cells[i].environment_id, e) < 0) ||
+		    statement_open(l->s, &st, e, sql, "i", l->d->cells[i].id) < 0 || results_take(l, st, i, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -566,7 +558,9 @@ static int dataset_load(struct loader *l, const struct filter *f, struct err *e)
 	AUTO_SELECTION struct selection q = { 0 };
 	struct dataset_series *series;
 
-	if (store_select_compared(l->s, f, &q, e) < 0 || sweeps_read(l, e) < 0 || cells_read(l, &q, e) < 0)
+	if (l->o->only == NULL && store_select_compared(l->s, f, &q, e) < 0)
+		return -1;
+	if (sweeps_read(l, e) < 0 || cells_read(l, &q, e) < 0)
 		return -1;
 	cells_prune(l);
 	if (results_read(l, &q, e) < 0)

@@ -62,6 +62,7 @@ struct dataset_options {
 	size_t max_results; /* 0: DATASET_MAX */
 	const struct cell_metric *only; /* these results and no others, sorted; NULL: all that meet the filter */
 	size_t n_only;
+	bool no_environments; /* the cells' environment_id is not asked for: their trials are not read one by one */
 };
 #define DATASET_MAX ((size_t)400000) /* about 32 MiB */
 /* Loads the results that meet the filter, with their cells (also those without results: failed, infeasible).  Free with

@@ -230,6 +230,69 @@ static void select_fails(struct fixture *f, const char *word, const char *text, 
 	assert_string_equal(f->e.hint, hint);
 }
 
+/* 6,000 configs that four sweeps visited, not all by each, and not in the order of their ids; some visits have no result. */
+static void large_store(struct fixture *f)
+{
+	static const char *const rows[] = {
+		"CREATE TEMP VIEW n AS WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 6999) SELECT i FROM n;"
+		"CREATE TEMP TABLE visit(k INTEGER PRIMARY KEY, started_ms); INSERT INTO visit VALUES (101, 30), (102, 10), (103, 40), (104, 20);"
+		"INSERT INTO config SELECT i, cast(printf('%032d', i) AS BLOB) FROM n;"
+		"INSERT INTO sweep (id, uuid, plan_id, host_id, state, target_kind, target, submitter_uid, submitter_gid, submitter, cells, "
+		"trials_per_cell, keep, submitted_ms, started_ms) SELECT k, cast(printf('%016d', k) AS BLOB), plan_id, host_id, 'done', 'image', 'x', 0, 0, "
+		"'x', 6000, 3, 'median', v.started_ms, v.started_ms FROM visit v, (SELECT * FROM sweep WHERE id = (SELECT max(id) FROM sweep));"
+		"INSERT INTO sweep_workload SELECT k, x.workload_id, 0, x.name FROM visit, (SELECT * FROM sweep_workload LIMIT 1) x;"
+		"INSERT INTO cell (sweep_id, config_id, position, state, started_ms) SELECT k, i, i, 'ok', v.started_ms FROM visit v, n WHERE (i * 7 + k) % 10;"
+		"INSERT INTO result (cell_id, metric_id, host_id, config_id, value, min, max, n) SELECT c.id, 1, w.host_id, c.config_id, value, "
+		"0.99 * value, 1.01 * value, 3 FROM (SELECT *, 1e6 + (config_id * 7919 + sweep_id * 104729) % 1000003 AS value FROM cell) c "
+		"JOIN sweep w ON w.id = c.sweep_id WHERE c.sweep_id > 100 AND (c.config_id + c.sweep_id) % 17",
+	};
+	sqlite3 *db;
+	char *message = NULL;
+
+	default_sweep(f, 1, "db1", "131072", 1e6);
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (sqlite3_exec(db, rows[i], NULL, NULL, &message) != SQLITE_OK)
+			fail_msg("%s", message);
+	sqlite3_close(db);
+}
+
+/* The newest visit that has a result, of each config; the best of them. */
+#define BEST_SQL "SELECT coalesce(group_concat(id), '') FROM (SELECT id FROM (SELECT c.id, r.value, max(w.started_ms) FROM result r JOIN cell c ON " \
+	"c.id = r.cell_id JOIN sweep w ON w.id = c.sweep_id WHERE r.metric_id = 1%s GROUP BY c.config_id ORDER BY r.value DESC LIMIT %zu) ORDER BY id)"
+
+/* In a large store `best` walks the index instead of reading it all: what it finds is what all of it would give. */
+static void the_walk_finds_the_best_of_the_newest_visits(void **state)
+{
+	static const char *const filters[][2] = { { "metric=throughput", "" }, { "host=db1", "" }, { "since=1970-01-01", "" }, { "host!=db1", " AND 0" } };
+	struct fixture *f = *state;
+
+	large_store(f);
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		struct dataset_options o = { .all = true, .no_environments = true };
+		AUTO_TEXT struct text found = { 0 };
+		struct filter filter;
+		struct best_walk w;
+		struct dataset *d;
+
+		OK(filter_parse(filters[i], 1, f->a, &filter, &f->e));
+		OK(store_best_walk(f->s, &filter, &w, &f->e));
+		assert_true(w.is_done);
+		assert_true(filters[i][1][0] != '\0' ? w.n == 0 : w.n >= 100 && w.n_old > 0);
+		for (size_t k = 0; k < w.n; k++)
+			text_printf(&found, "%s%lld", k > 0 ? "," : "", (long long)w.at[k].cell_id);
+		assert_string_equal(text_str(&found), fixture_sql(f, arena_printf(f->a, BEST_SQL, filters[i][1], w.n)));
+		o.only = w.at != NULL ? w.at : &(struct cell_metric){ 0 };
+		o.n_only = w.n;
+		OK(store_dataset(f->s, &filter, &o, &d, &f->e));
+		assert_int_equal(d->n_results, w.n);
+		for (size_t k = 0; k < d->n_results; k++) /* by sweep, as the cells are */
+			assert_true(d->results[k].value > 1e6 && d->results[k].n == 3);
+		dataset_free(d);
+		free(w.at);
+	}
+}
+
 static void unknown_names_are_refused_with_the_nearest(void **state)
 {
 	struct fixture *f = *state;
@@ -257,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_hosts_with_different_defaults_are_two_levels, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_newest_visit_of_a_config_counts, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_select_by_state_metric_value_label_and_time, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_walk_finds_the_best_of_the_newest_visits, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(unknown_names_are_refused_with_the_nearest, fixture_setup, fixture_teardown),
 	};
 
