@@ -225,13 +225,6 @@ static int rankings_people(const struct dataset *d, const struct ranking *r, siz
 
 /* ---- for programs ---- */
 
-static struct json_object *number_json(double v)
-{
-	char buf[SIZE_TEXT];
-
-	return isfinite(v) ? json_object_new_double_s(v, number_format(v, buf)) : NULL;
-}
-
 static struct json_object *candidate_json(const struct dataset *d, const struct ranking *r, size_t i)
 {
 	const struct dataset_result *x = r->at[i];

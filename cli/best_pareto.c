@@ -259,16 +259,14 @@ int pareto_print(const struct dataset *d, const struct pareto *p, const struct b
 static struct json_object *pareto_row_json(const struct dataset *d, const struct pareto *p, size_t i)
 {
 	struct json_object *j = json_object_new_object(), *values = json_object_new_object();
-	char buf[SIZE_TEXT];
 
 	for (size_t k = 0; k < p->n_series; k++) {
 		double v = p->values[i * p->n_series + k];
 
-		json_object_object_add(values, d->series[p->series[k]].name,
-		                       isnan(v) ? NULL : json_object_new_double_s(v, number_format(v, buf)));
+		json_object_object_add(values, d->series[p->series[k]].name, number_json(v));
 	}
 	json_object_object_add(j, "values", values);
-	json_object_object_add(j, "score", isnan(p->scores[i]) ? NULL : json_object_new_double_s(p->scores[i], number_format(p->scores[i], buf)));
+	json_object_object_add(j, "score", number_json(p->scores[i]));
 	json_object_object_add(j, "pareto", json_object_new_boolean(p->best[i]));
 	json_object_object_add(j, "sweep", json_object_new_int64(d->sweeps[d->cells[p->cells[i]].sweep].id));
 	json_object_object_add(j, "cell", json_object_new_int64(d->cells[p->cells[i]].position + 1));

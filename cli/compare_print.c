@@ -165,20 +165,13 @@ void comparison_people(const struct comparison *c, int64_t limit, FILE *out)
 
 /* ---- for programs ---- */
 
-static struct json_object *number(double v)
-{
-	char buf[SIZE_TEXT];
-
-	return isfinite(v) ? json_object_new_double_s(v, number_format(v, buf)) : NULL;
-}
-
 static struct json_object *result_json(const struct dataset *d, const struct dataset_result *r)
 {
 	struct json_object *j = json_object_new_object();
 
-	json_object_object_add(j, "value", number(r->value));
-	json_object_object_add(j, "min", number(r->min));
-	json_object_object_add(j, "max", number(r->max));
+	json_object_object_add(j, "value", number_json(r->value));
+	json_object_object_add(j, "min", number_json(r->min));
+	json_object_object_add(j, "max", number_json(r->max));
 	json_object_object_add(j, "n", json_object_new_int(r->n));
 	json_object_object_add(j, "sweep", json_object_new_int64(d->sweeps[d->cells[r->cell].sweep].id));
 	json_object_object_add(j, "host", json_object_new_string(d->sweeps[d->cells[r->cell].sweep].host));
@@ -194,11 +187,11 @@ static struct json_object *matched_json(const struct comparison *c, const struct
 	json_object_object_add(j, "axes", choose_cell_json(c->side[0].d, x->a->cell));
 	json_object_object_add(j, "a", result_json(c->side[0].d, x->a));
 	json_object_object_add(j, "b", result_json(c->side[1].d, x->b));
-	json_object_object_add(j, "ratio", number(x->test.ratio));
-	json_object_object_add(j, "low", x->test.low > 0 ? number(x->test.low) : NULL);
-	json_object_object_add(j, "high", number(x->test.high));
-	json_object_object_add(j, "p", number(x->test.p));
-	json_object_object_add(j, "p_floor", number(x->test.p_floor));
+	json_object_object_add(j, "ratio", number_json(x->test.ratio));
+	json_object_object_add(j, "low", x->test.low > 0 ? number_json(x->test.low) : NULL);
+	json_object_object_add(j, "high", number_json(x->test.high));
+	json_object_object_add(j, "p", number_json(x->test.p));
+	json_object_object_add(j, "p_floor", number_json(x->test.p_floor));
 	json_object_object_add(j, "verdict", json_object_new_string(verdict(c, m, x->test.ratio, x->test.low, x->test.is_decided, x->is_regression)));
 	return j;
 }
@@ -208,11 +201,11 @@ static struct json_object *pooled_json(const struct comparison *c, const struct 
 	struct json_object *pooled = json_object_new_object();
 
 	json_object_object_add(pooled, "cells", json_object_new_int64((int64_t)m->pooled.n));
-	json_object_object_add(pooled, "ratio", number(m->pooled.ratio));
-	json_object_object_add(pooled, "low", m->pooled.low > 0 ? number(m->pooled.low) : NULL);
-	json_object_object_add(pooled, "high", number(m->pooled.high));
-	json_object_object_add(pooled, "p", number(m->pooled.p));
-	json_object_object_add(pooled, "p_floor", m->pooled.is_exact ? number(m->pooled.p_floor) : NULL);
+	json_object_object_add(pooled, "ratio", number_json(m->pooled.ratio));
+	json_object_object_add(pooled, "low", m->pooled.low > 0 ? number_json(m->pooled.low) : NULL);
+	json_object_object_add(pooled, "high", number_json(m->pooled.high));
+	json_object_object_add(pooled, "p", number_json(m->pooled.p));
+	json_object_object_add(pooled, "p_floor", m->pooled.is_exact ? number_json(m->pooled.p_floor) : NULL);
 	json_object_object_add(pooled, "exact", json_object_new_boolean(m->pooled.is_exact));
 	json_object_object_add(pooled, "verdict",
 	                       json_object_new_string(verdict(c, m, m->pooled.ratio, m->pooled.low, m->pooled.is_decided, m->is_regression)));
@@ -230,7 +223,7 @@ static void compared_write(struct json_writer *w, const struct comparison *c, co
 	json_put(w, "refused", m->refused != NULL ? json_object_new_string(m->refused) : NULL);
 	json_put(w, "matched", json_object_new_int64((int64_t)m->n));
 	if (m->refused == NULL) {
-		json_put(w, "noise_percent", number(100 * m->noise.sigma));
+		json_put(w, "noise_percent", number_json(100 * m->noise.sigma));
 		json_put(w, "noise_assumed", json_object_new_boolean(m->noise.is_assumed));
 		json_put(w, "pooled", pooled_json(c, m));
 		json_begin(w, "cells", '[');

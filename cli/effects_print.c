@@ -146,16 +146,9 @@ void effects_people(const struct dataset *d, const struct series_effects *s, con
 
 /* ---- for programs ---- */
 
-static struct json_object *number(double v)
-{
-	char buf[SIZE_TEXT];
-
-	return isfinite(v) ? json_object_new_double_s(v, number_format(v, buf)) : NULL;
-}
-
 static struct json_object *percent(double ratio)
 {
-	return number(100 * (ratio - 1));
+	return number_json(100 * (ratio - 1));
 }
 
 static struct json_object *value_json(const struct dataset *d, const struct series_effects *s, size_t axis, int level)
@@ -254,7 +247,7 @@ struct json_object *effects_json(const struct dataset *d, const struct series_ef
 	json_object_object_add(j, "tools", json_object_new_string(v->tools));
 	json_object_object_add(j, "cells", json_object_new_int64((int64_t)s->n));
 	json_object_object_add(j, "trials", json_object_new_int(s->trials));
-	json_object_object_add(j, "noise_percent", number(100 * s->noise.sigma));
+	json_object_object_add(j, "noise_percent", number_json(100 * s->noise.sigma));
 	json_object_object_add(j, "noise_assumed", json_object_new_boolean(s->noise.is_assumed));
 	json_object_object_add(j, "axes", axes);
 	json_object_object_add(j, "interactions", inter);

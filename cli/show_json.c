@@ -14,13 +14,6 @@ static struct json_object *string_or_null(const char *s)
 	return s != NULL ? json_object_new_string(s) : NULL;
 }
 
-static struct json_object *number(double v)
-{
-	char buf[SIZE_TEXT];
-
-	return json_object_new_double_s(v, number_plain(v, buf));
-}
-
 static struct json_object *time_or_null(int64_t ms)
 {
 	char buf[SIZE_TEXT];
@@ -95,10 +88,10 @@ static struct json_object *result_object(const struct report *r, const struct re
 	const struct shown_result *result = m->at[cell];
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "value", number(result->value));
+	json_object_object_add(o, "value", number_json(result->value));
 	json_object_object_add(o, "keep", json_object_new_string(keep_name(r->sweep.keep)));
-	json_object_object_add(o, "min", number(result->min));
-	json_object_object_add(o, "max", number(result->max));
+	json_object_object_add(o, "min", number_json(result->min));
+	json_object_object_add(o, "max", number_json(result->max));
 	json_object_object_add(o, "n", json_object_new_int64(result->n));
 	json_object_object_add(o, "left_out", json_object_new_int64(result->left_out));
 	json_object_object_add(o, "unit", json_object_new_string(result->unit));
@@ -138,7 +131,7 @@ static struct json_object *trial_object(const struct report *r, const struct sho
 		if (report_metric(r, t->measured[i].key) == NULL)
 			continue;
 		m = json_object_new_object();
-		json_object_object_add(m, "value", number(t->measured[i].value));
+		json_object_object_add(m, "value", number_json(t->measured[i].value));
 		json_object_object_add(m, "unit", json_object_new_string(t->measured[i].unit));
 		json_object_object_add(measured, t->measured[i].key, m);
 	}

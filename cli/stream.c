@@ -5,6 +5,7 @@
 #include "cli/stream.h"
 
 #include <json-c/json.h>
+#include <math.h>
 #include <string.h>
 
 #include "cli/table.h"
@@ -66,7 +67,7 @@ static const char *value_text(const struct stream_value *v, char buf[SIZE_TEXT])
 {
 	if (v->kind == STREAM_TEXT)
 		return v->text;
-	if (v->kind == STREAM_NUMBER)
+	if (v->kind == STREAM_NUMBER && isfinite(v->number))
 		return number_plain(v->number, buf);
 	if (v->kind == STREAM_INTEGER)
 		snprintf(buf, SIZE_TEXT, "%lld", (long long)v->integer);
@@ -87,7 +88,7 @@ static void json_field(const char *name, const struct stream_value *v, bool is_f
 	if (v->kind == STREAM_TEXT)
 		json_string_write(v->text, out);
 	else
-		fputs(v->kind == STREAM_EMPTY ? "null" : value_text(v, buf), out);
+		fputs(value_text(v, buf)[0] == '\0' ? "null" : value_text(v, buf), out);
 }
 
 void stream_row(struct stream *s, const struct stream_value *values)

@@ -110,7 +110,7 @@ void table_number(struct table *t, size_t column, double v, const char *shown)
 {
 	struct table_cell *c = table_cell_fresh(t, column);
 
-	c->kind = CELL_NUMBER;
+	c->kind = isfinite(v) ? CELL_NUMBER : CELL_EMPTY; /* no program reads "inf" */
 	c->number = v;
 	c->shown = shown != NULL ? xstrdup(shown) : NULL;
 }
@@ -131,6 +131,13 @@ const char *number_plain(double v, char buf[SIZE_TEXT])
 		return number_format(v, buf);
 	snprintf(buf, SIZE_TEXT, "%.0f", v);
 	return buf;
+}
+
+struct json_object *number_json(double v)
+{
+	char buf[SIZE_TEXT];
+
+	return isfinite(v) ? json_object_new_double_s(v, number_plain(v, buf)) : NULL;
 }
 
 const char *table_cell_text(const struct table_cell *c, bool for_people, char buf[SIZE_TEXT])

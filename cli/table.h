@@ -16,6 +16,7 @@
 #ifndef IOSWEEP_CLI_TABLE_H
 #define IOSWEEP_CLI_TABLE_H
 
+#include <json-c/json.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -73,6 +74,7 @@ size_t table_width(FILE *out);
 
 /* A number for programs: whole ones without an exponent up to 15 digits, else the shortest text that reads back the same. */
 const char *number_plain(double v, char buf[SIZE_TEXT]);
+struct json_object *number_json(double v); /* the same in JSON, which has no infinite numbers: null for those */
 /* Prints a JSON value as iosweep prints all its JSON: two blanks of indent, slashes plain, a newline at the end.
  * Takes the value over. */
 void json_print(struct json_object *j, FILE *out);

@@ -18,8 +18,6 @@ void json_print(struct json_object *j, FILE *out)
 
 static struct json_object *cell_json(const struct table_cell *c)
 {
-	char buf[SIZE_TEXT];
-
 	switch (c->kind) {
 	case CELL_EMPTY:
 		return NULL;
@@ -30,7 +28,7 @@ static struct json_object *cell_json(const struct table_cell *c)
 	case CELL_BOOL:
 		return json_object_new_boolean(c->integer != 0);
 	case CELL_NUMBER:
-		return json_object_new_double_s(c->number, number_plain(c->number, buf));
+		return number_json(c->number);
 	}
 	return NULL;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pwd.h>
 #include <sha256.h>
 #include <stdio.h>
@@ -275,7 +276,7 @@ static int figure_read(struct importer *im, const struct import_metric *m, struc
 		      im->map.workloads[m->workload].name, m->name);
 		return -1;
 	}
-	if (strchr(text, ',') != NULL || number_parse(text, &v) < 0) {
+	if (strchr(text, ',') != NULL || number_parse(text, &v) < 0 || !isfinite(v * m->factor)) { /* 1e308 GB/s */
 		fault(im, &m->field, "%s.%s: '%s' is not a number", im->map.workloads[m->workload].name, m->name, text);
 		return -1;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The texts of a store that somebody else made, before any of it is merged.  What this program writes is clean; a file from another
- * host may hold anything, and would stay in the store for good.
+ * The texts and numbers of a store that somebody else made, before any of it is merged.  What this program writes is clean and finite; a
+ * file from another host may hold anything, and would stay in the store for good.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "schema/store_internal.h"
@@ -31,37 +32,83 @@ static void text_is_fit(sqlite3_context *to, int n, sqlite3_value **at)
 	sqlite3_result_int(to, fits && (s == NULL || sqlite3_value_int(at[1]) == 0 || text_is_printable(s)));
 }
 
-static int column_check(struct store *s, const char *path, const char *table, const char *column, struct err *e)
+/* How SQL finds what does not fit: SQLite reads 9e999 as infinite. */
+static char *condition_make(const char *table, const char *column, bool is_text)
 {
-	AUTO_FREE char *sql = xasprintf("SELECT %s FROM %s WHERE NOT is_fit(%s, ?) LIMIT 1", column, table, column), *shown = NULL;
+	if (is_text)
+		return xasprintf("NOT is_fit(%s, %d)", column, (int)is_name(table, column));
+	return xasprintf("abs(%s) = 9e999", column);
+}
+
+/* All columns of a table in one statement, since a large table is read for it: what the first that does not fit is called, and says. */
+struct table_check {
+	char name[64];
+	struct text where, which, what;
+};
+
+static void column_add(struct table_check *t, const char *column, bool is_text)
+{
+	AUTO_FREE char *condition = condition_make(t->name, column, is_text);
+
+	text_printf(&t->where, "%s%s", t->where.n > 0 ? " OR " : "", condition);
+	text_printf(&t->which, " WHEN %s THEN '%s'", condition, column);
+	text_printf(&t->what, " WHEN %s THEN %s", condition, column);
+}
+
+static int table_check(struct store *s, const char *path, const struct table_check *t, struct err *e)
+{
+	AUTO_FREE char *sql = xasprintf("SELECT CASE%s END, CASE%s END FROM %s WHERE %s LIMIT 1", text_str(&t->which), text_str(&t->what), t->name,
+	                                text_str(&t->where)), *shown = NULL;
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(s, &st, e, sql, "i", (int64_t)is_name(table, column)) < 0)
+	if (t->where.n == 0)
+		return 0;
+	if (statement_open(s, &st, e, sql, "") < 0)
 		return -1;
 	rc = statement_next(st, e);
 	if (rc <= 0)
 		return rc;
-	shown = text_printable(column_borrow(st, 0));
-	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s.%s holds what is no text: '%.80s'", path, table, column, shown);
+	shown = text_printable(column_borrow(st, 1));
+	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s.%s holds what is no text or number: '%.80s'", path, t->name, column_borrow(st, 0), shown);
 	return err_hint(e, "nothing was imported");
 }
 
-int store_texts_check(struct store *s, const char *path, struct err *e)
+static int columns_check(struct store *s, const char *path, struct table_check *t, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
+
+	/* the journal is not merged, and its paths are what they are; tables that are not ours have names that need quotes */
+	if (statement_open(s, &st, e,
+	                   "SELECT m.name, c.name, c.type = 'TEXT' FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND "
+	                   "c.type IN ('TEXT', 'REAL') AND m.name <> 'undo' AND m.name || c.name NOT GLOB '*[^a-z_]*' ORDER BY 1", "") < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		if (strcmp(t->name, column_borrow(st, 0)) != 0) {
+			if (table_check(s, path, t, e) < 0)
+				return -1;
+			text_clear(&t->where);
+			text_clear(&t->which);
+			text_clear(&t->what);
+			snprintf(t->name, sizeof(t->name), "%s", column_borrow(st, 0));
+		}
+		column_add(t, column_borrow(st, 1), column_int(st, 2) != 0);
+	}
+	return rc < 0 ? -1 : table_check(s, path, t, e);
+}
+
+int store_values_check(struct store *s, const char *path, struct err *e)
+{
+	struct table_check t = { .name = "" };
 	int rc;
 
 	if (sqlite3_create_function_v2(s->db, "is_fit", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, text_is_fit, NULL, NULL,
 	                               NULL) != SQLITE_OK)
 		return store_failed(s, e);
-	/* the journal is not merged, and its paths are what they are; tables that are not ours have names that need quotes */
-	if (statement_open(s, &st, e,
-	                   "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND "
-	                   "c.type = 'TEXT' AND m.name <> 'undo' AND m.name || c.name NOT GLOB '*[^a-z_]*'", "") < 0)
-		return -1;
-	while ((rc = statement_next(st, e)) > 0)
-		if (column_check(s, path, column_borrow(st, 0), column_borrow(st, 1), e) < 0)
-			return -1;
+	rc = columns_check(s, path, &t, e);
+	text_done(&t.where);
+	text_done(&t.which);
+	text_done(&t.what);
 	return rc;
 }

@@ -211,7 +211,7 @@ static int scratch_check(const char *path, const struct scratch *t, struct err *
 		return scratch_refuse(path, &why, e);
 	database_fault(s->db, "PRAGMA quick_check(1)", &fault);
 	if (fault.n == 0) {
-		rc = store_texts_check(s, path, e);
+		rc = store_values_check(s, path, e);
 	} else {
 		err_set(e, ERR_USAGE, "'%s' is damaged: %s", path, fault.s);
 		rc = err_hint(e, "nothing was imported");
@@ -264,7 +264,7 @@ static int lines_import(struct store *s, const char *path, const char *from, str
 	if (rc > 0)
 		rc = lines_more(lines, in, path, &line, e);
 	if (rc == 0)
-		rc = store_texts_check(lines, path, e);
+		rc = store_values_check(lines, path, e);
 	fclose(in);
 	store_close(lines);
 	if (rc < 0)

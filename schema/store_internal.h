@@ -42,8 +42,8 @@ struct store {
 
 /* Fills e from the state of the connection. what: "record a trial"; shown in front of SQLite's words. */
 int store_failed(struct store *s, struct err *e);
-/* Whether all texts of a store that others made are clean, and its names printable; ERR_USAGE, that names the column. */
-int store_texts_check(struct store *s, const char *path, struct err *e);
+/* Whether all texts of a store that others made are clean, its names printable, its numbers finite; ERR_USAGE, that names the column. */
+int store_values_check(struct store *s, const char *path, struct err *e);
 /* The first fault that SQLite finds in a whole file (pragma.html#pragma_quick_check), in one line; "" for none. */
 void database_fault(sqlite3 *db, const char *pragma, struct text *ret);
 /* "store 'PATH': damaged: ...", with what can be done about it.  Value -1. */

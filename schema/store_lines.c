@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 #include <sha256.h>
+#include <math.h>
 #include <string.h>
 
 #include "schema/store_merge.h"
@@ -107,7 +108,7 @@ static struct json_object *number_json(double v)
 {
 	char buf[SIZE_TEXT];
 
-	return json_object_new_double_s(v, number_format(v, buf));
+	return isfinite(v) ? json_object_new_double_s(v, number_format(v, buf)) : NULL; /* JSON has no other numbers */
 }
 
 /* Columns from `first` on by their names. */

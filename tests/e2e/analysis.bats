@@ -279,7 +279,9 @@ ask() {
 		UPDATE axis SET name = name || char(27) || cast(x'fe' AS TEXT) WHERE name = 'scheduler';
 		UPDATE spelling SET text = text || char(27) || cast(x'fe' AS TEXT); UPDATE axis_value SET value = value || char(27) WHERE number IS NULL;
 		UPDATE metric SET name = name || char(27), unit = unit || char(27); UPDATE sweep_workload SET name = name || char(155);
-		UPDATE result SET flags = flags || ' ' || char(27); UPDATE environment_fact SET value = value || char(27) || cast(x'ff' AS TEXT)"
+		UPDATE result SET flags = flags || ' ' || char(27); UPDATE environment_fact SET value = value || char(27) || cast(x'ff' AS TEXT);
+		UPDATE result SET value = 9e999, max = 9e999 WHERE cell_id % 5 = 1; UPDATE result SET min = -9e999 WHERE cell_id % 7 = 1;
+		UPDATE measurement SET value = -9e999 WHERE trial_id % 5 = 1"
 	export IOSWEEP_DB=$bad
 	for command in 'list' 'show 3' 'show 3 --trials' 'show 3 --by readahead*' 'best --pareto' 'effects 3' 'compare 3 3' 'query' 'history' 'plot 3' \
 		'list --csv' 'show 3 --csv' 'best --csv' 'query --raw' 'query --format markdown' 'query --format html' 'history --csv' \
@@ -294,12 +296,13 @@ ask() {
 		# shellcheck disable=SC2086
 		iosweep $command $([[ $command == export* ]] || echo --json) 2>/dev/null >"$BATS_TEST_TMPDIR/said"
 		iconv -f UTF-8 -t UTF-8 "$BATS_TEST_TMPDIR/said" | jq empty
+		! grep -qE '[:,[] *-?(inf|nan)' "$BATS_TEST_TMPDIR/said" || { echo "$command: a number that JSON has not"; return 1; }
 	done
 	iosweep sql "SELECT * FROM results" --json | iconv -f UTF-8 -t UTF-8 | jq empty
 	export IOSWEEP_DB=$BATS_TEST_TMPDIR/mine.db
 	run iosweep import "$bad"
 	[ "$status" -eq 2 ]
-	[[ $output == *"cannot be imported: host.name holds what is no text: "*'\x1b[31m\xff'*'nothing was imported'* ]]
+	[[ $output == *"cannot be imported: axis.name holds what is no text or number: 'scheduler"'\x1b\xfe'*'nothing was imported'* ]]
 	[ "$(iosweep sql 'SELECT count(*) FROM sweeps' --raw)" = 0 ]
 }
 

@@ -68,6 +68,8 @@ static void what_is_no_number_is_refused_with_line_and_column(void **state)
 	        "csv:3:10: dd-write.throughput: 'fast' is not a number\n"
 	        "csv:4:10: dd-write.throughput: '1,035' is not a number\n"
 	        "csv:5:10: dd-write.throughput: the field is empty; a metric that is not always measured says optional: yes in the map\n");
+	/* a number, but none in bytes per second */
+	refused(*state, "fs,ra,w\nxfs,256,1e307\n", map_metric, "csv:2:9: dd-write.throughput: '1e307' is not a number\n");
 }
 
 static void a_duplicate_key_is_refused(void **state)

@@ -366,6 +366,10 @@ static void texts_that_are_none_are_refused_and_nothing_is_merged(void **state)
 		{ "result_flag", "reason" }, { "event", "kind" },          { "event", "text" },
 	};
 	static const char *const poisons[] = { "char(27) || '[31m'", "cast(x'ff' AS TEXT)", "char(7)", "'a' || char(0) || 'b'", "char(155)" };
+	static const char *const spoilt[] = { /* names have one line, numbers an end */
+		"UPDATE host SET name = name || char(10) || 'db9'", "UPDATE measurement SET value = 9e999", "UPDATE result SET value = -9e999",
+		"UPDATE result SET max = 9e999", "UPDATE trial_fact SET value = 9e999", "UPDATE axis_value SET number = -9e999",
+	};
 	struct fixture *f = *state;
 	char *db = file_of(f, "a.db"), *to = file_of(f, "to.db"), *bad = file_of(f, "bad.db");
 	struct merge_report r;
@@ -382,14 +386,17 @@ static void texts_that_are_none_are_refused_and_nothing_is_merged(void **state)
 		fixture_sql(f, arena_printf(f->a, "UPDATE %s SET %s = %s || %s", table, column, column, poisons[i % ARRAY_SIZE(poisons)]));
 		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
 		assert_int_equal(f->e.kind, ERR_USAGE);
-		if (!text_starts(f->e.text, arena_printf(f->a, "'%s' cannot be imported: %s.%s holds what is no text: '", bad, table, column)))
+		if (!text_starts(f->e.text, arena_printf(f->a, "'%s' cannot be imported: %s.%s holds what is no text or number: '", bad, table, column)))
 			fail_msg("%s.%s: %s", table, column, f->e.text);
 		assert_true(text_is_printable(f->e.text));
 		assert_string_equal(f->e.hint, "nothing was imported");
 	}
-	file_copy(db, bad, 1 << 24, -1);
-	fixture_sql(f, "UPDATE host SET name = name || char(10) || 'db9'");
-	assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
+	for (size_t i = 0; i < ARRAY_SIZE(spoilt); i++) {
+		file_copy(db, bad, 1 << 24, -1);
+		fixture_sql(f, spoilt[i]);
+		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
+		assert_non_null(strstr(f->e.text, "cannot be imported"));
+	}
 	snprintf(f->path, sizeof(f->path), "%s", to);
 	assert_string_equal(fixture_sql(f, "SELECT (SELECT count(*) FROM sweep) + (SELECT count(*) FROM host) + (SELECT count(*) FROM spelling)"), "0");
 	/* several lines are no harm where there are several, and as it was the store is taken */
