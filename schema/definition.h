@@ -159,6 +159,7 @@ struct row {
 	int copy;                      /* of the stream it is from, from 1 */
 	size_t number;                 /* from 1, within its source over all outputs */
 	size_t match;                  /* from 1, within its output */
+	size_t document;               /* SOURCE_JSON: which of the output's documents, from 1 */
 	const void *data;              /* the source's own */
 	int (*get)(const struct row *row, const char *name, struct field *ret); /* -1: no such field */
 };
@@ -191,7 +192,8 @@ int json_path_parse(struct arena *a, const char *text, struct json_path *ret, st
 
 /* Number of a field under a unit table: 1 and the number; 0 absent (empty, or no number in it and none meant); -1 if it is
  * text that is no number, like "nan". */
-bool field_is_nonsense(const char *s, size_t n); /* begins like nan or inf, with or without a sign */
+/* Begins like nan or inf, with or without a sign; or looks like a number and cannot be one (1e999). */
+bool field_is_nonsense(const char *s, size_t n);
 int unit_value(const struct unit *unit, const char *s, size_t n, double *ret);
 const struct unit *unit_of(const struct source *s, const char *field);
 

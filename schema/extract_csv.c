@@ -54,13 +54,17 @@ static bool field_is(const struct field *f, const char *want)
 	return f->n == n && memcmp(f->s, want, n) == 0;
 }
 
+/* A first field that some layout names leaves "*" out: a line that was cut is not one of another layout. */
 static const struct layout *layout_find(const struct csv *csv, const struct csv_line *line)
 {
+	bool is_named = false;
+
 	for (size_t i = 0; i < csv->n; i++) {
 		const struct layout *l = &csv->layouts[i];
 
-		if (l->first != NULL && !field_is(&line->fields[0], l->first))
+		if (l->first != NULL ? !field_is(&line->fields[0], l->first) : is_named)
 			continue;
+		is_named = true;
 		if (line->n >= l->min && line->n <= l->n)
 			return l;
 	}

@@ -158,6 +158,10 @@ static int json_get(const struct row *row, const char *name, struct field *ret)
 		*ret = (struct field){ .s = "" };
 		return 0;
 	}
+	if (strcmp(name, "document") == 0) {
+		*ret = (struct field){ .number = (double)row->document };
+		return 0;
+	}
 	return strcmp(name, "value") == 0 ? field_of(j, ret) : -1;
 }
 
@@ -188,9 +192,11 @@ int json_rows(const struct source *s, const struct capture *c, struct output_cac
 	for (size_t i = 0; i < s->n_rows && emit.n == 0; i++) {
 		struct walk walk = { &s->rows[i], row_found, &emit };
 
-		for (size_t k = 0; k < documents->n; k++)
+		for (size_t k = 0; k < documents->n; k++) {
+			row->document = k + 1;
 			if (path_walk(&walk, documents->at[k], 0, e) < 0)
 				return -1;
+		}
 	}
 	return 0;
 }

@@ -139,19 +139,30 @@ static int clock_value(const char *s, size_t n, double *ret)
 	return n > 0 ? 1 : 0;
 }
 
-bool field_is_nonsense(const char *s, size_t n)
-{
-	if (n > 0 && (*s == '-' || *s == '+'))
-		s++, n--;
-	return (n >= 3 && strncasecmp(s, "nan", 3) == 0) || (n >= 3 && strncasecmp(s, "inf", 3) == 0);
-}
-
 static void blanks_strip(const char **s, size_t *n)
 {
 	while (*n > 0 && isspace((unsigned char)**s))
 		++*s, --*n;
 	while (*n > 0 && isspace((unsigned char)(*s)[*n - 1]))
 		--*n;
+}
+
+/* "1e999", or "1.234,5": looks like a number and is none that can be had. */
+static bool is_failed_number(const char *s, size_t n)
+{
+	double v;
+
+	return number_length(s, n) == n && strcspn(s, "0123456789") < n && number_parse_n(s, n, &v) < 0;
+}
+
+bool field_is_nonsense(const char *s, size_t n)
+{
+	blanks_strip(&s, &n);
+	if (n > 0 && is_failed_number(s, n))
+		return true;
+	if (n > 0 && (*s == '-' || *s == '+'))
+		s++, n--;
+	return (n >= 3 && strncasecmp(s, "nan", 3) == 0) || (n >= 3 && strncasecmp(s, "inf", 3) == 0);
 }
 
 static int unit_factor(const struct unit *unit, const char *s, size_t n, double *ret)

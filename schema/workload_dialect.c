@@ -97,7 +97,7 @@ bool source_has_field(const struct source *s, const char *name)
 		for (size_t i = 0; i < s->n_takes; i++)
 			if (strcmp(s->takes[i].name, name) == 0)
 				return true;
-		return strcmp(name, "value") == 0;
+		return strcmp(name, "value") == 0 || strcmp(name, "document") == 0;
 	case SOURCE_CSV:
 		return csv_has_field(s->csv, name);
 	case SOURCE_GRID:

@@ -254,6 +254,12 @@ static void json_between_other_text(void **state)
 	has(&o, "m", "", 2);
 	o = run(M("json: '$.\"99.0\"', value: ':value'"), "{\"99.0\": -nan}");
 	is_state(&o, EXTRACT_UNPARSABLE, "m: '-nan' is not a number");
+	o = run(M("json: '$.x', same: [document], combine: sum, value: ':value'"), "{\"x\": 1}\n{\"y\": 2}\n");
+	has(&o, "m", "", 1);
+	o = run(M("json: '$.x', same: [document], combine: sum, value: ':value'"), "{\"x\": 1}\n{\"x\": 2}\n");
+	is_state(&o, EXTRACT_AMBIGUOUS, "m: results of '1' and of '2' in one output");
+	o = run(M("json: '$.x', where: ':document = 2', value: ':value'"), "{\"x\": 1}\n{\"x\": 2}\n");
+	has(&o, "m", "", 2);
 	o = run(M("json: '$.x', value: ':value'"), "{\"x\": 1}\n{\"x\": 2}\n");
 	is_state(&o, EXTRACT_AMBIGUOUS, "m: 2 results for 'm'");
 }
@@ -269,6 +275,15 @@ static void csv_by_its_first_field(void **state)
 	has(&o, "m", "1", 10);
 	has(&o, "m", "2", 30);
 	has(&o, "m", "4", 7);
+	o = run(metric, "host;30\n2;99\n"); /* cut, and no line of a host called 2 */
+	assert_int_equal(o.n, 1);
+	has(&o, "m", "1", 30);
+	o = run(metric, "2;1e999;20\n");
+	is_state(&o, EXTRACT_UNPARSABLE, "m: '1e999' is not a number");
+	o = run(metric, "2; 1.234,5;20\n");
+	is_state(&o, EXTRACT_UNPARSABLE, "m: ' 1.234,5' is not a number");
+	o = run(metric, "2; -nan;20\n");
+	is_state(&o, EXTRACT_UNPARSABLE, "m: ' -nan' is not a number");
 }
 
 static void a_printed_table_keeps_its_empty_cells(void **state)
