@@ -152,6 +152,13 @@ static void phase_read(struct workload *w, enum workload_phase phase, const stru
 		step_read(w, node->kind == NODE_LIST && !node_is_argv(node) ? node->at[i] : node, &w->steps[phase][i], d);
 }
 
+/* Names by which a parameter could not be reached: from a plan, in a word, in an expression. */
+static bool param_is_hidden(const char *name)
+{
+	return strcmp(name, "as") == 0 || strcmp(name, "only") == 0 || strcmp(name, "root") == 0 || workload_name_is_builtin(name) ||
+	       fact_is_known(name);
+}
+
 static void params_read(struct workload *w, const struct node *map, struct diags *d)
 {
 	if (map->kind != NODE_MAP) {
@@ -164,6 +171,9 @@ static void params_read(struct workload *w, const struct node *map, struct diags
 
 		if (!name_is_valid(key->text))
 			diags_add(d, key->line, key->column, "'%s' is no name for a parameter: use a-z, 0-9, _ and -", key->text);
+		else if (param_is_hidden(key->text))
+			diags_add(d, key->line, key->column, "'%s' cannot name a parameter: it means something else in plans or definitions",
+			          key->text);
 		w->params[w->n_params++] = (struct workload_param){ arena_strdup(w->arena, key->text),
 			                                            arena_strdup(w->arena, scalar_text(map->at[i], "a parameter's default", d)) };
 	}
@@ -218,6 +228,8 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 
 	if (name != NULL)
 		w->name = arena_strdup(w->arena, scalar_text(name, "'workload'", d));
+	w->line = name != NULL ? name->line : 1;
+	w->column = name != NULL ? name->column : 1;
 	if (name != NULL && !name_is_valid(w->name))
 		diags_add(d, name->line, name->column, "'%s' is no name for a workload: use a-z, 0-9, _ and -", w->name);
 	if (name == NULL && !w->is_body)

@@ -48,6 +48,7 @@ struct workload {
 	const char *package;     /* that brings what it needs, for people; "" if not said */
 	const char *source;      /* the YAML text, as stored */
 	const char *file;        /* where it was read from, for messages */
+	int line, column;        /* of its name in there */
 	char **needs;            /* programs; NULL-terminated */
 	char **path;             /* directories (with * in them) to look for programs in, before TOOL_PATH; NULL-terminated */
 	char **version;          /* argument list that prints the tool's version; NULL-terminated, may be empty */

@@ -140,10 +140,13 @@ static void every_fault_is_reported_with_its_place(void **state)
 	           "6:12: 'csv' names 'c', which is not under the definition's 'csv'\n"
 	           "7:23: 'step' is 'rum'; it must be prepare, before, run, after or cleanup\n"
 	           "8:10: the rule has no 'reason'\n");
-	is_refused("workload: 'A b'\nrun: {copies: 3}\nparams: {X: 1}\npath: [lib]\nwarm: 7\n" METRIC,
+	is_refused("workload: 'A b'\nrun: {copies: 3}\nparams: {X: 1, only: 2, copies: 3, elapsed: 4}\npath: [lib]\nwarm: 7\n" METRIC,
 	           "1:11: 'A b' is no name for a workload: use a-z, 0-9, _ and -\n"
 	           "2:6: a step is a list of words, as in [dd, if=/dev/zero], under the key 'argv'\n"
 	           "3:10: 'X' is no name for a parameter: use a-z, 0-9, _ and -\n"
+	           "3:16: 'only' cannot name a parameter: it means something else in plans or definitions\n"
+	           "3:25: 'copies' cannot name a parameter: it means something else in plans or definitions\n"
+	           "3:36: 'elapsed' cannot name a parameter: it means something else in plans or definitions\n"
 	           "4:7: 'lib' in 'path' must begin with /\n"
 	           "5:7: 'warm' must be yes or no\n");
 #define NOTHING(name, has) "'${" name "}' stands for nothing: write 'dir', 'device', 'copy', 'copies', 'repetition' or one of " \
@@ -368,6 +371,12 @@ static void a_bad_file_leaves_the_others(void **state)
 	file_write(dir, "dd.yaml", "workload: dd-write\nabout: mine\nrun: [dd]\n" METRIC);
 	assert_int_equal(registry_load(r, dir, false, &d, &e), 0);
 	assert_string_equal(registry_find(r, "dd-write")->about, "mine");
+	file_write(dir, "later.yaml", "# one too many\nworkload: good\nabout: other\nrun: [dd]\n" METRIC);
+	assert_int_equal(registry_load(r, dir, false, &d, &e), 0);
+	free(want);
+	want = xasprintf("%s/later.yaml:2:11: 'good' is defined in '%s/good.yaml' as well: name one of them otherwise", dir, dir);
+	assert_string_equal(d.at[d.n - 1].message, want);
+	assert_string_equal(registry_find(r, "good")->about, "mine");
 	assert_int_equal(chmod(dir, 0777), 0);
 	assert_int_equal(registry_load(r, dir, true, &d, &e), -1);
 	assert_int_equal(e.kind, ERR_REFUSED);
