@@ -19,6 +19,7 @@
 
 #include "cli/open.h"
 #include "schema/base/text.h"
+#include "schema/scratch.h"
 #include "schema/store_merge.h"
 
 #define BATCH 100 /* sweeps asked for at a time */
@@ -41,7 +42,6 @@ static bool word_is_plain(const char *word)
 struct remote {
 	const char *host;
 	const struct pull_options *o;
-	char scratch[64]; /* directory */
 	char *out, *err;  /* owned: files for what it prints */
 };
 
@@ -181,7 +181,8 @@ static int remote_pull(const struct remote *r, struct merge_report *sum, size_t 
 
 int pull_host(const char *host, const struct pull_options *o, struct err *e)
 {
-	struct remote r = { .host = host, .o = o, .scratch = "/var/tmp/iosweep-pull.XXXXXX" };
+	AUTO_SCRATCH struct scratch scratch = { 0 };
+	struct remote r = { .host = host, .o = o, };
 	struct merge_report sum = { 0 };
 	char sweeps[COUNT_TEXT], trials[COUNT_TEXT];
 	size_t lacking = 0;
@@ -190,19 +191,16 @@ int pull_host(const char *host, const struct pull_options *o, struct err *e)
 	for (char **c = o->command; *c != NULL; c++)
 		if (!word_is_plain(*c))
 			return err_set(e, ERR_USAGE, "'%s' would mean something to the other side's shell", *c);
-	if (mkdtemp(r.scratch) == NULL)
-		return err_sys(e, errno, "make a directory '%s'", r.scratch);
-	r.out = xasprintf("%s/out", r.scratch);
-	r.err = xasprintf("%s/err", r.scratch);
+	if (scratch_make(&scratch, e) < 0)
+		return -1;
+	r.out = scratch_file(&scratch, "out");
+	r.err = scratch_file(&scratch, "err");
 	rc = remote_pull(&r, &sum, &lacking, e);
 	if (rc == 0)
 		printf("%s: %s, %" PRId64 " further along, %s\n", host, count_format(sum.sweeps_new, "new sweep", sweeps), sum.sweeps_updated,
 		       count_format(sum.trials, "trial", trials));
 	else if (sum.sweeps_new + sum.sweeps_updated > 0)
 		err_in(e, "after %" PRId64 " of %zu sweeps", sum.sweeps_new + sum.sweeps_updated, lacking);
-	unlink(r.out);
-	unlink(r.err);
-	rmdir(r.scratch);
 	free(r.out);
 	free(r.err);
 	return rc;

@@ -2,8 +2,8 @@
  *
  * Portable files: chosen sweeps as a store of their own, gzip-compressed; and reading them again.  See store_merge.h.
  *
- * The file in the middle is a temporary one beside nothing of importance (TMPDIR, else /var/tmp), removed by whatever path is
- * taken.  Memory is bounded by SQLite's cache and a buffer.
+ * The file in the middle is a temporary one (scratch.h), removed by whatever path is taken.  Memory is bounded by SQLite's cache and a
+ * buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,46 +12,32 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "schema/scratch.h"
 #include "schema/store_lines.h"
 #include "schema/store_merge.h"
 
 #define BUFFER_BYTES 65536
 
-/* A temporary directory with the one file in it (and what SQLite puts beside it). */
-struct scratch {
-	char *dir, *file; /* owned */
+/* The one file (and what SQLite puts beside it) in a directory of its own. */
+struct made {
+	struct scratch dir;
+	char *file; /* owned */
 };
 
-static int scratch_make(struct scratch *t, struct err *e)
+static int made_begin(struct made *t, struct err *e)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *dir = xasprintf("%s/iosweep.XXXXXX", tmp != NULL && tmp[0] == '/' ? tmp : "/var/tmp");
-
-	if (mkdtemp(dir) == NULL) {
-		err_sys(e, errno, "make a directory '%s'", dir);
-		free(dir);
+	if (scratch_make(&t->dir, e) < 0)
 		return -1;
-	}
-	t->dir = dir;
-	t->file = xasprintf("%s/sweeps.db", dir);
+	t->file = scratch_file(&t->dir, "sweeps.db");
 	return 0;
 }
 
-static void scratch_done(struct scratch *t)
+static void made_done(struct made *t)
 {
-	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
-
-	for (size_t i = 0; t->file != NULL && i < ARRAY_SIZE(suffixes); i++) {
-		AUTO_FREE char *name = xasprintf("%s%s", t->file, suffixes[i]);
-
-		unlink(name);
-	}
-	if (t->dir != NULL)
-		rmdir(t->dir);
-	free(t->dir);
+	scratch_done(&t->dir);
 	free(t->file);
 }
-#define AUTO_SCRATCH __attribute__((cleanup(scratch_done)))
+#define AUTO_MADE __attribute__((cleanup(made_done)))
 
 static int write_all(int fd, const unsigned char *data, size_t n, const char *name, struct err *e)
 {
@@ -112,7 +98,7 @@ int store_export_check(struct store *s, const struct merge_options *o, struct er
 }
 
 /* Fills the scratch file with a store that holds the chosen sweeps. */
-static int scratch_fill(struct store *s, const struct merge_options *o, const struct scratch *t, struct merge_report *ret, struct err *e)
+static int scratch_fill(struct store *s, const struct merge_options *o, const struct made *t, struct merge_report *ret, struct err *e)
 {
 	struct store *to = NULL;
 	int rc;
@@ -147,10 +133,10 @@ static int file_write(int in, const char *path, struct err *e)
 
 int store_export(struct store *s, const struct merge_options *o, const char *path, int fd, struct merge_report *ret, struct err *e)
 {
-	AUTO_SCRATCH struct scratch t = { 0 };
+	AUTO_MADE struct made t = { 0 };
 	AUTO_CLOSE int in = -1;
 
-	if (store_export_check(s, o, e) < 0 || scratch_make(&t, e) < 0 || scratch_fill(s, o, &t, ret, e) < 0)
+	if (store_export_check(s, o, e) < 0 || made_begin(&t, e) < 0 || scratch_fill(s, o, &t, ret, e) < 0)
 		return -1;
 	in = open(t.file, O_RDONLY | O_CLOEXEC);
 	if (in < 0)
@@ -161,7 +147,7 @@ int store_export(struct store *s, const struct merge_options *o, const char *pat
 /* ---- reading ---- */
 
 /* Inflates path into the scratch file; a plain store is copied.  Every fault names the byte of the file. */
-static int file_inflate(const char *path, const struct scratch *t, struct err *e)
+static int file_inflate(const char *path, const struct made *t, struct err *e)
 {
 	unsigned char buf[BUFFER_BYTES];
 	AUTO_CLOSE int out = open(t->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -200,7 +186,7 @@ static int scratch_refuse(const char *path, const struct err *why, struct err *e
 }
 
 /* A store that this program can read, whole, and of this version's tables. */
-static int scratch_check(const char *path, const struct scratch *t, struct err *e)
+static int scratch_check(const char *path, const struct made *t, struct err *e)
 {
 	struct store *s = NULL;
 	AUTO_TEXT struct text fault = { 0 };
@@ -220,9 +206,9 @@ static int scratch_check(const char *path, const struct scratch *t, struct err *
 	return rc;
 }
 
-static int scratch_store_open(struct scratch *t, struct store **ret, struct err *e)
+static int scratch_store_open(struct made *t, struct store **ret, struct err *e)
 {
-	return scratch_make(t, e) < 0 ? -1 : store_open(t->file, STORE_SCRATCH, ret, e);
+	return made_begin(t, e) < 0 ? -1 : store_open(t->file, STORE_SCRATCH, ret, e);
 }
 
 /* Runs of lines after the first go through a store of their own, since they may tell of the same sweeps. */
@@ -232,7 +218,7 @@ static int lines_more(struct store *first, FILE *in, const char *path, int64_t *
 	int rc;
 
 	do {
-		AUTO_SCRATCH struct scratch t = { 0 };
+		AUTO_MADE struct made t = { 0 };
 		struct merge_report ignored;
 		struct store *s = NULL;
 
@@ -249,7 +235,7 @@ static int lines_more(struct store *first, FILE *in, const char *path, int64_t *
 /* JSON lines at `from` -> a scratch store, and from there into s. */
 static int lines_import(struct store *s, const char *path, const char *from, struct merge_report *ret, struct err *e)
 {
-	AUTO_SCRATCH struct scratch t = { 0 };
+	AUTO_MADE struct made t = { 0 };
 	const struct merge_options o = { .with_outputs = false };
 	FILE *in = fopen(from, "re");
 	struct store *lines = NULL;
@@ -282,10 +268,10 @@ static bool file_is_lines(const char *path)
 
 int store_import_file(struct store *s, const char *path, struct merge_report *ret, struct err *e)
 {
-	AUTO_SCRATCH struct scratch t = { 0 };
+	AUTO_MADE struct made t = { 0 };
 	const struct merge_options o = { .with_outputs = true };
 
-	if (scratch_make(&t, e) < 0 || file_inflate(path, &t, e) < 0)
+	if (made_begin(&t, e) < 0 || file_inflate(path, &t, e) < 0)
 		return -1;
 	if (file_is_lines(t.file))
 		return lines_import(s, path, t.file, ret, e);

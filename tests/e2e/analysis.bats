@@ -212,6 +212,23 @@ ask() {
 	[ "$(IOSWEEP_DB=$x/3.db iosweep list --raw 2>/dev/null | wc -l)" -eq 0 ]
 }
 
+@test "what a killed import left behind is removed by the next, what a running one uses is not" {
+	need flock
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	mkdir -p "$TMPDIR"/iosweep.{killed,inused,recent} "$TMPDIR/iosweep.longer-name"
+	touch "$TMPDIR"/iosweep.{killed,inused,recent}/sweeps.db "$TMPDIR"/iosweep.killed/sweeps.db-wal
+	touch -d '10 minutes ago' "$TMPDIR"/iosweep.{killed,inused,longer-name}
+	ln -s /etc "$TMPDIR/iosweep.linked"
+	exec 9<"$TMPDIR/iosweep.inused"
+	flock 9
+	iosweep export 9 -o "$BATS_TEST_TMPDIR/nine"
+	exec 9<&-
+	[ "$(ls "$TMPDIR")" = $'iosweep.inused\niosweep.linked\niosweep.longer-name\niosweep.recent' ]
+	[ -f "$TMPDIR/iosweep.inused/sweeps.db" ]
+	IOSWEEP_DB=$BATS_TEST_TMPDIR/mine.db iosweep import "$BATS_TEST_TMPDIR/nine"
+	[ "$(ls "$TMPDIR")" = $'iosweep.linked\niosweep.longer-name\niosweep.recent' ]
+}
+
 @test "JSON lines: what another program filtered comes back; a fault is named by line and column, and nothing is imported" {
 	local line x=$BATS_TEST_TMPDIR
 	iosweep export 'plan=md1120,pe*' --lines >"$x/a.jsonl"
