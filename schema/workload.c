@@ -222,6 +222,18 @@ static char **list_read(struct workload *w, const struct node *root, const char 
 	return node != NULL ? words_read(w, node, arena_printf(w->arena, "'%s'", key), d, &n) : arena_array(w->arena, 1, sizeof(char *));
 }
 
+/* One product, or a list of them. */
+static char ***space_read(struct workload *w, const struct node *node, struct diags *d)
+{
+	bool is_several = node != NULL && node->kind == NODE_LIST && node->n > 0 && node->at[0]->kind == NODE_LIST;
+	size_t n = is_several ? node->n : node != NULL, n_words;
+	char ***space = arena_array(w->arena, n + 1, sizeof(*space));
+
+	for (size_t i = 0; i < n; i++)
+		space[i] = words_read(w, is_several ? node->at[i] : node, "'space'", d, &n_words);
+	return space;
+}
+
 static void head_read(struct workload *w, const struct node *root, struct diags *d)
 {
 	const struct node *name = node_get(root, "workload"), *node;
@@ -240,7 +252,7 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 	w->package = node != NULL ? arena_strdup(w->arena, scalar_text(node, "'package'", d)) : "";
 	w->needs = list_read(w, root, "needs", d);
 	w->version = list_read(w, root, "version", d);
-	w->space = list_read(w, root, "space", d);
+	w->space = space_read(w, node_get(root, "space"), d);
 	w->path = path_read(w, node_get(root, "path"), d);
 	w->warm = bool_read(root, "warm", d);
 	w->reads = bool_read(root, "reads", d);

@@ -52,7 +52,8 @@ struct workload {
 	char **needs;            /* programs; NULL-terminated */
 	char **path;             /* directories (with * in them) to look for programs in, before TOOL_PATH; NULL-terminated */
 	char **version;          /* argument list that prints the tool's version; NULL-terminated, may be empty */
-	char **space;            /* factors of the bytes its files take: parameters and quantities; NULL-terminated, may be empty */
+	char ***space;           /* products, of which the first whose conditions hold is the bytes its files take: each of
+	                          * parameters, quantities and "if NAME", "unless NAME"; all NULL-terminated, may be empty */
 	struct workload_param *params; /* with their defaults */
 	size_t n_params;
 	bool any_param;          /* takes parameters that it does not name (fio) */
@@ -147,9 +148,9 @@ int workload_expand_text(const char *text, const struct expansion *x, struct are
 int workload_step_wanted(const struct workload_step *step, const struct expansion *x, bool *ret, struct err *e);
 /* How many streams of the step run at once: at least 1, at most 1024. */
 int workload_copies(const struct workload_step *step, const struct expansion *x, int *ret, struct err *e);
-/* The space its files take, in bytes; 0 if the definition does not say, or not with these parameters. */
-int64_t workload_space(const struct workload *w, const struct expansion *x);
-void workload_space_text(const struct workload *w, struct text *ret); /* "size x streams" */
+/* The space its files take, in bytes, and by what: "size x streams".  0 if the definition does not say, or not with these
+ * parameters. */
+int64_t workload_space(const struct workload *w, const struct expansion *x, struct text *ret_factors);
 int workload_size(const char *value, int64_t ram_bytes, int64_t *ret_bytes, struct err *e);
 
 #endif

@@ -338,6 +338,11 @@ static const char *condition_value(const struct expansion *x, const char *name)
 	return strcmp(name, "root") == 0 ? x->is_root ? "yes" : "no" : param_find(x, name);
 }
 
+bool workload_param_is_set(const struct expansion *x, const char *name)
+{
+	return value_is_set(condition_value(x, name));
+}
+
 /* "${?name:WORD}" and "${!name:WORD}"; the word may hold ${...} itself, so it ends with the last brace. */
 static int conditional_add(struct argv *argv, const char *word, struct err *e)
 {
@@ -348,7 +353,7 @@ static int conditional_add(struct argv *argv, const char *word, struct err *e)
 		return err_set(e, ERR_USAGE, "'%s' must be ${?name:WORD} or ${!name:WORD}", word);
 	name = xstrndup(word + 3, (size_t)(colon - word - 3));
 	rest = xstrndup(colon + 1, strlen(colon + 1) - 1);
-	if (value_is_set(condition_value(argv->x, name)) != (word[2] == '?'))
+	if (workload_param_is_set(argv->x, name) != (word[2] == '?'))
 		return 0;
 	if (strcmp(rest, "${@options}") == 0)
 		return options_add(argv, e);

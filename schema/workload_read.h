@@ -51,6 +51,8 @@ void workload_source_write(const struct node *body, struct text *ret);
 /* rehearse: of a definition; its parameters have been read (workload_rehearse.c). */
 void rehearse_read(struct workload *w, const struct node *map, struct diags *d);
 
+/* Neither empty nor "no" (workload_expand.c). */
+bool workload_param_is_set(const struct expansion *x, const char *name);
 /* The factors of space:, which has been read, as the parameters have (workload_space.c). */
 void workload_space_check(const struct workload *w, const struct node *node, struct diags *d);
 

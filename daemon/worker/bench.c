@@ -275,8 +275,7 @@ static int space_check(struct bench *b, struct err *e)
 	int64_t bytes;
 
 	expansion_fill(b, 1, dir, &x);
-	bytes = workload_space(b->def->definition, &x);
-	workload_space_text(b->def->definition, &what);
+	bytes = workload_space(b->def->definition, &x, &what);
 	return bytes > 0 ? workplace_check_space(b->w, bytes, text_str(&what), e) : 0;
 }
 

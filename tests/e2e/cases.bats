@@ -305,6 +305,29 @@ preallocated: of 64MiB in the work directory 0B are holes and 64MiB are prealloc
 		WHERE w.name = 'roomy' GROUP BY state ORDER BY state)")" = 1failed,2ok ]
 }
 
+@test "the space that fio, ioping and their like take is known from their own parameters" {
+	need fio ioping jq
+	daemon_start
+	cat >"$PLAN" <<-'END'
+	plan: space
+	target: {image: 128MiB}
+	matrix: {filesystem: ext4}
+	trials: 1
+	settle: 0
+	workloads:
+	  - ioping: {working-set: 1GiB}
+	  - fio: {as: large, size: 60m, numjobs: 3}
+	  - fio: {as: job, job: "[x]\nsize=1m\nrw=write\n"} # the size of its parameters is not the job's
+	END
+	run iosweep submit "$PLAN" --wait
+	[ "$status" -eq 1 ]
+	iosweep show last --trials --json >"$HOME_DIR/show.json"
+	[ "$(jq -r '.cells[].trials[] | .workload + ": " + .state + " " + (.reason | split(",")[0:2] | join(","))' "$HOME_DIR/show.json")" = \
+		"ioping: failed no space: it needs 1GiB (working-set), and 105MiB are free
+large: failed no space: it needs 180MiB (size x numjobs), and 105MiB are free
+job: ok " ]
+}
+
 @test "whether the loop device was direct is a recorded fact that tells two sweeps apart" {
 	daemon_start
 	for direct in yes no; do

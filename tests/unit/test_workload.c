@@ -335,6 +335,35 @@ static int entry_remove(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
+static void space_is(const struct workload *w, const char *auto_value, const char *processes, int64_t bytes, const char *factors)
+{
+	struct workload_param params[] = { { "auto", auto_value }, { "max", "2x ram" }, { "size", "1GiB" }, { "processes", processes } };
+	const struct expansion x = { .ram_bytes = 1 << 20, .params = params, .n_params = 4 };
+	AUTO_TEXT struct text what = { 0 };
+
+	assert_int_equal(workload_space(w, &x, &what), bytes);
+	assert_string_equal(text_str(&what), factors);
+}
+
+static void space_is_the_first_product_that_holds(void **state)
+{
+	static const char text[] = "workload: w\nrun: [dd]\nparams: {auto: yes, max: 1GiB, size: 1GiB, processes: ''}\n"
+	                           "space: [[if auto, max], [unless auto, size, processes]]\n" METRIC;
+	struct workload *w = read_ok(text), *none = read_ok("workload: w\nrun: [dd]\n" METRIC);
+
+	(void)state;
+	space_is(w, "yes", "", 2 << 20, "max");
+	space_is(w, "no", "", 1 << 30, "size x processes");
+	space_is(w, "no", "3", INT64_C(3) << 30, "size x processes");
+	space_is(w, "no", "many", 0, "size");
+	space_is(none, "yes", "", 0, "");
+	workload_free(w);
+	workload_free(none);
+	is_refused("workload: w\nrun: [dd]\nspace: [if nothing, x]\n" METRIC,
+	           "3:8: 'space': 'if nothing' names no parameter\n"
+	           "3:8: 'space' takes parameters, numbers and sizes: 'x' is none of them\n");
+}
+
 static void file_write(const char *dir, const char *name, const char *text)
 {
 	AUTO_FREE char *path = xasprintf("%s/%s", dir, name);
@@ -424,6 +453,7 @@ int main(void)
 		cmocka_unit_test(digests_follow_meaning),
 		cmocka_unit_test(parameters_survive_the_store),
 		cmocka_unit_test(a_command_can_be_read_back),
+		cmocka_unit_test(space_is_the_first_product_that_holds),
 		cmocka_unit_test(a_bad_file_leaves_the_others),
 		cmocka_unit_test(programs_are_found_in_the_highest_version),
 	};
