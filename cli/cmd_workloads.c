@@ -319,6 +319,20 @@ static int parse_print(const struct registry *r, const struct options *o, struct
 	return workload_parse(w, o, &data, (int)exit_status, e);
 }
 
+/* As it was written: what it takes as parameters, and where to begin with one of one's own. */
+static int definition_print(const struct registry *r, const struct options *o, struct err *e)
+{
+	const struct workload *w = o->n_arguments == 2 ? workload_named(r, o->arguments[1], e) : NULL;
+
+	if (o->n_arguments != 2)
+		return err_set(e, ERR_USAGE, "'workloads show' needs the name of a workload");
+	if (w == NULL)
+		return -1;
+	fprintf(stderr, PROGRAM ": from %s\n", w->file);
+	fputs(w->source, stdout);
+	return EXIT_GOOD;
+}
+
 static int workloads_run(const struct options *o, struct err *e)
 {
 	AUTO_DEFINITIONS struct definitions d = { 0 };
@@ -327,22 +341,25 @@ static int workloads_run(const struct options *o, struct err *e)
 
 	if (definitions_open(&d, e) < 0)
 		return -1;
+	if (strcmp(what, "show") == 0)
+		return definition_print(d.registry, o, e);
 	if (strcmp(what, "try") == 0)
 		return try_print(d.registry, o, e);
 	if (strcmp(what, "parse") == 0)
 		return parse_print(d.registry, o, e);
 	if (strcmp(what, "list") != 0 || o->n_arguments > 1)
-		return err_set(e, ERR_USAGE, "'workloads %s': it is list, try NAME or parse NAME FILE", what);
+		return err_set(e, ERR_USAGE, "'workloads %s': it is list, show NAME, try NAME or parse NAME FILE", what);
 	status = list_print(d.registry, o, e);
 	return status < 0 ? -1 : d.n_bad > 0 ? EXIT_BAD : EXIT_GOOD;
 }
 
 const struct command cmd_workloads = {
 	.name = "workloads",
-	.arguments = "[list | try NAME [PARAMETER=VALUE...] | parse NAME FILE]",
+	.arguments = "[list | show NAME | try NAME [PARAMETER=VALUE...] | parse NAME FILE]",
 	.max_arguments = -1,
-	.about = "list the workload definitions, try one, or take a saved output apart",
+	.about = "list the workload definitions, show or try one, or take a saved output apart",
 	.details = "  list              where each comes from, whether its tools are here, and which version\n"
+	           "  show NAME         the definition itself, with its parameters and what it measures\n"
 	           "  try NAME          run one trial in a directory, as you, without the daemon; print the\n"
 	           "                    metrics and how each was found\n"
 	           "  parse NAME FILE   the same from a saved output; '-' is standard input.  NAME may also be\n"

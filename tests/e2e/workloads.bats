@@ -359,6 +359,13 @@ accounted() {
 	run iosweep workloads --csv
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"dd-write,"* ]]
+	run --separate-stderr iosweep workloads show dd-write
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(cat "$ROOT/sweeps/workloads/dd-write.yaml")" ]
+	[[ "$stderr" == *"from $ROOT/sweeps/workloads/dd-write.yaml" ]]
+	run iosweep workloads show dd-wirte
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"did you mean 'dd-write'?"* ]]
 	run iosweep workloads try dd-write --ram 4MiB -C "$HOME_DIR"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *throughput*"match 1 of run stderr"* ]]
