@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/worker/device.h"
+#include "daemon/worker/sysroot.h"
+
 static double stall_read(int proc)
 {
 	AUTO_TEXT struct text t = { 0 };
@@ -51,9 +54,71 @@ static bool thread_serves_io(const char *comm)
 	return false;
 }
 
+/* The device in "md127_raid5", "loop3", "jbd2/sda1-8" or "xfsaild/dm-0"; of others, and of kworkers, whose names change with
+ * what they did last, "" stands for any. */
+static void thread_device(const char *comm, size_t n, char ret[32])
+{
+	const char *slash = memchr(comm, '/', n), *from = comm, *end = comm + n;
+
+	ret[0] = '\0';
+	if (text_starts(comm, "kworker/"))
+		return;
+	if (slash != NULL) {
+		from = slash + 1;
+		end = text_starts(comm, "jbd2/") ? memrchr(from, '-', (size_t)(comm + n - from)) : end;
+	} else if (text_starts(comm, "md")) {
+		end = memchr(comm, '_', n);
+	} else if (!text_starts(comm, "loop")) {
+		return;
+	}
+	if (end != NULL && isdigit((unsigned char)end[-1]))
+		snprintf(ret, 32, "%.*s", (int)(end - from), from);
+}
+
+/* Whether a thread works for one of the devices, as far as its name says. */
+bool probe_thread_serves(const char *comm, size_t n, const struct probe_stack *stack)
+{
+	char device[32];
+
+	thread_device(comm, n, device);
+	if (device[0] == '\0' || stack->n == 0)
+		return true;
+	for (size_t i = 0; i < stack->n; i++)
+		if (strcmp(stack->names[i], device) == 0)
+			return true;
+	return false;
+}
+
+static int stack_add(const char *name, void *data)
+{
+	struct probe_stack *stack = data;
+	struct device d;
+	char dir[96];
+
+	if (stack->n == PROBE_STACK_MAX)
+		return 0;
+	snprintf(stack->names[stack->n++], sizeof(stack->names[0]), "%.31s", name);
+	snprintf(dir, sizeof(dir), "/sys/class/block/%.31s/slaves", name);
+	if (device_read(name, &d, NULL) == 0 && d.is_partition)
+		stack_add(d.disk, stack);
+	return sysroot_each(dir, stack_add, stack);
+}
+
+/* Below a loop device and a directory lies what nobody can list: then every device counts. */
+static void stack_read(const struct worker *w, struct probe_stack *ret)
+{
+	const char *name = strrchr(w->claimed.sysfs, '/');
+
+	ret->n = 0;
+	if (name != NULL && !text_starts(name, "/loop"))
+		stack_add(name + 1, ret);
+	for (size_t i = 0; ret->n > 0 && i < w->claimed.n_queues; i++)
+		stack_add(strrchr(w->claimed.queues[i], '/') + 1, ret);
+}
+
 /* "PID (COMM) S PPID ...", if it is such a thread; utime, stime and starttime are fields 14, 15 and 22: proc(5).  Kernel
  * threads are children of kthreadd, process 2. */
-static bool thread_read(const char *stat, struct probe_thread *ret)
+static bool thread_read(const char *stat, const struct probe_stack *stack, struct probe_thread *ret)
 {
 	const char *open = strchr(stat, '('), *close = strrchr(stat, ')');
 	unsigned long long user, system;
@@ -65,7 +130,7 @@ static bool thread_read(const char *stat, struct probe_thread *ret)
 	           &system, &ret->started) != 4 || parent != 2)
 		return false;
 	ret->ticks = user + system;
-	return true;
+	return probe_thread_serves(open + 1, (size_t)(close - open - 1), stack);
 }
 
 static int thread_compare(const void *a, const void *b)
@@ -76,7 +141,7 @@ static int thread_compare(const void *a, const void *b)
 }
 
 /* Sorted by pid; true if proc could be read. */
-static bool threads_read(int proc, struct arena *a, struct probe_thread **ret, size_t *ret_n)
+static bool threads_read(int proc, const struct probe_stack *stack, struct arena *a, struct probe_thread **ret, size_t *ret_n)
 {
 	int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -97,7 +162,7 @@ static bool threads_read(int proc, struct arena *a, struct probe_thread **ret, s
 			continue;
 		ARRAY_GROW(found, n, cap);
 		snprintf(path, sizeof(path), "%s/stat", entry->d_name);
-		n += file_read(proc, path, 4096, &t, NULL) == 0 && thread_read(text_str(&t), &found[n]);
+		n += file_read(proc, path, 4096, &t, NULL) == 0 && thread_read(text_str(&t), stack, &found[n]);
 	}
 	closedir(dir);
 	*ret = arena_array(a, n + 1, sizeof(**ret));
@@ -124,13 +189,17 @@ double probe_kernel(const struct probe *before, const struct probe *after)
 
 void probe_take(const struct worker *w, const struct workload *def, struct arena *a, struct probe *ret)
 {
+	struct probe_stack stack;
+
 	*ret = (struct probe){ .io_stall = -1, .cached = -1 };
 	if (workload_uses(def, "io_stall"))
 		ret->io_stall = stall_read(w->host_proc_fd);
 	if (workload_uses(def, "cached_before") || workload_uses(def, "cached_after"))
 		ret->cached = cached_read(w->host_proc_fd);
-	if (workload_uses(def, "kernel"))
-		ret->has_threads = threads_read(w->host_proc_fd, a, &ret->threads, &ret->n_threads);
+	if (!workload_uses(def, "kernel"))
+		return;
+	stack_read(w, &stack);
+	ret->has_threads = threads_read(w->host_proc_fd, &stack, a, &ret->threads, &ret->n_threads);
 }
 
 size_t probe_facts(const struct probe *before, const struct probe *after, struct fact *facts)

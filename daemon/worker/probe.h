@@ -9,7 +9,15 @@
 #include "daemon/worker/context.h"
 #include "schema/extract.h"
 
-/* A kernel thread that works for block devices: kworker, md*, jbd2, xfs*, btrfs*. */
+/* The target and what it lies on: "md127", "sda", "sdb". */
+#define PROBE_STACK_MAX 64
+struct probe_stack {
+	char names[PROBE_STACK_MAX][32];
+	size_t n; /* 0: not known */
+};
+
+/* A kernel thread that works for block devices: kworker, md*, jbd2, xfs*, btrfs*; not one that is another device's by its
+ * name. */
 struct probe_thread {
 	int pid;
 	unsigned long long started; /* ticks since boot: tells it from a later one of the same number */
@@ -25,6 +33,8 @@ struct probe {
 };
 
 void probe_take(const struct worker *w, const struct workload *def, struct arena *a, struct probe *ret);
+/* For tests: comm of n bytes, as in the stat file. */
+bool probe_thread_serves(const char *comm, size_t n, const struct probe_stack *stack);
 /* CPU time in s that such threads took from one to the other.  Those that ended in between are not in it: what they had
  * taken before is not known to have been for us. */
 double probe_kernel(const struct probe *before, const struct probe *after);

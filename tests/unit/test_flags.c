@@ -206,6 +206,22 @@ static void time_of_kernel_threads_is_never_less_than_none(void **state)
 	assert_true(probe_kernel(&b, &a) == 0);
 }
 
+static void threads_of_other_devices_serve_somebody_else(void **state)
+{
+	static const struct probe_stack md = { { "md127", "sda", "sdb" }, 3 }, unknown = { .n = 0 };
+	static const char *const ours[] = { "md127_raid5", "md127_resync", "jbd2/md127-8", "xfsaild/md127", "kworker/u8:1-loop3", "kswapd0",
+		                            "kworker/0:1H-xfs-log/dm-0", "btrfs-transacti", "mdadm-like" };
+	static const char *const others[] = { "md5_raid6", "md1_raid5", "jbd2/sda1-8", "jbd2/md5-8", "xfsaild/dm-0", "loop3" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		assert_true(probe_thread_serves(ours[i], strlen(ours[i]), &md));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		assert_false(probe_thread_serves(others[i], strlen(others[i]), &md));
+		assert_true(probe_thread_serves(others[i], strlen(others[i]), &unknown));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +236,7 @@ int main(void)
 		cmocka_unit_test(the_stat_file_counts_in_sectors_of_512_bytes),
 		cmocka_unit_test(frames_carry_numbers_and_strings_through_a_socket),
 		cmocka_unit_test(a_length_beyond_the_frame_is_bad_and_not_followed),
+		cmocka_unit_test(threads_of_other_devices_serve_somebody_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
