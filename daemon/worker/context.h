@@ -6,6 +6,7 @@
 #ifndef IOSWEEP_CONTEXT_H
 #define IOSWEEP_CONTEXT_H
 
+#include "daemon/worker/loop.h"
 #include "daemon/worker/tool.h"
 #include "schema/base/err.h"
 #include "schema/config.h"
@@ -36,6 +37,7 @@ struct claimed {
 	size_t n_queues;
 	char directory[256];     /* TARGET_DIRECTORY: its path on the host */
 	char image_path[512];    /* TARGET_IMAGE */
+	struct loop_state loop;  /* as claimed */
 	/* mount.c: */
 	int mount_fd;            /* of the mounted root; -1 */
 	char mount_path[300];    /* where the worker sees it: always ROOM/target */
@@ -70,11 +72,13 @@ struct worker {
 	bool is_parked;          /* hang.c: it was given up, and the sweep ends here for this worker */
 	struct tool_env tools;   /* for run; undo uses one that cannot be cancelled */
 	struct tool_identity submitter; /* whom workloads run as */
+	gid_t node_gid;          /* a group of this sweep's tools alone, whom the target's node lets in: 0 for a directory */
 	/* room.c, before the first step: */
 	char room[256];          /* root directory of every tool, as the worker sees it: a tmpfs of this mount namespace only */
 	char target_dir[300];    /* ROOM/target: mount.c mounts there, tools see /target */
 	char device_dir[300];    /* ROOM/dev: holds null, zero ... and, from target.c, the target's node and no other */
 	struct helper *helper;   /* owned: what is done as the submitter; NULL in an undo-only worker */
+	bool is_node_noted;      /* workplace.c: the journal knows that tools have had the node */
 	bool is_directory_noted; /* workplace.c: the journal knows of the work directory on a directory target */
 	char boot_id[40];
 	int64_t host_id;

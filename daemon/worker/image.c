@@ -14,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
+#include "daemon/worker/loop.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/sysroot.h"
 
@@ -163,7 +164,7 @@ int image_remove(struct worker *w, struct err *e)
 	return 0;
 }
 
-/* After a crash: the kernel detached the loop device when the worker died. */
+/* After a crash. */
 int image_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
 {
 	const char *name = strrchr(u->object, '/');
@@ -172,6 +173,8 @@ int image_put_back(struct worker *w, const struct undo_entry *u, const char **re
 	*ret_dropped = NULL;
 	if (name == NULL || !text_starts(name, "/iosweep-") || !text_ends(name, ".img"))
 		return err_set(e, ERR_REFUSED, "'%s' is not the name of an image of iosweep", u->object);
+	if (loop_detach(name + 1, e) < 0) /* unless a workload has seen to it, the kernel did so when the worker died */
+		return -1;
 	if (unlink(u->object) < 0 && errno != ENOENT)
 		return err_sys(e, errno, "remove image '%s'", u->object);
 	return 0;

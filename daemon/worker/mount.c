@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include "daemon/worker/holder.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/sysroot.h"
 #include "daemon/worker/target.h"
@@ -268,7 +269,7 @@ static int unmount_refused(const struct worker *w, dev_t dev, int errnum, struct
 
 	if (errnum != EBUSY)
 		return err_sys(e, errnum, "unmount %s", w->claimed.name);
-	if (mount_holder(w->host_proc_fd >= 0 ? w->host_proc_fd : own_proc, dev, holder, sizeof(holder)))
+	if (holder_of_filesystem(w->host_proc_fd >= 0 ? w->host_proc_fd : own_proc, dev, holder, sizeof(holder)))
 		err_set(e, ERR_BUSY, "unmount %s: still used by %s", w->claimed.name, holder);
 	else
 		err_set(e, ERR_BUSY, "unmount %s: still in use, by whom cannot be seen", w->claimed.name);

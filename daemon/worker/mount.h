@@ -23,7 +23,5 @@ extern int64_t mount_busy_wait_ns;
 /* Opens a device exclusively, waiting as long for whoever has it: the mounts of a worker that was killed go a moment after
  * it.  access: O_RDONLY or O_RDWR.  -1 with errno. */
 int device_open_alone(const char *node, int access);
-/* Who still uses files of a filesystem: "process 812 (bash), working directory"; false if nobody is found. */
-bool mount_holder(int proc_fd, dev_t dev, char *ret, size_t size);
 
 #endif

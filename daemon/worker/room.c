@@ -217,8 +217,8 @@ int room_target_grant(struct worker *w, struct err *e)
 		return err_sys(e, errno, "give the filesystem's root directory to the submitter");
 	if (c->private_node[0] == '\0')
 		return 0;
-	if (chown(c->private_node, w->submitter.uid, w->submitter.gid) < 0 ||
-	    chmod(c->private_node, has_filesystem ? 0400 : 0600) < 0)
-		return err_sys(e, errno, "give the node '%s' to the submitter", c->private_node);
+	/* Not to the submitter: other processes of that user reach into the room by /proc/PID/root. */
+	if (chown(c->private_node, 0, w->node_gid) < 0 || chmod(c->private_node, has_filesystem ? 0440 : 0660) < 0)
+		return err_sys(e, errno, "let tools use the node '%s'", c->private_node);
 	return 0;
 }

@@ -21,10 +21,12 @@
 
 #include "daemon/worker/device_use.h"
 #include "daemon/worker/guard.h"
+#include "daemon/worker/holder.h"
 #include "daemon/worker/image.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/sysroot.h"
 #include "daemon/worker/tunable.h"
+#include "daemon/worker/undo.h"
 
 #define LEASE_WAIT_NS (2 * INT64_C(1000000000)) /* udevd holds a shared lock while it probes */
 #define LEASE_PAUSE_NS (50 * 1000000L)
@@ -90,7 +92,7 @@ static int private_node_make(struct worker *w, struct err *e)
 
 	if (private_dir_make(w, e) < 0)
 		return -1;
-	path_format(c->private_node, sizeof(c->private_node), "%s/target", w->private_dir);
+	path_format(c->private_node, sizeof(c->private_node), "%s/" NODE_NAME, w->private_dir);
 	if (unlink(c->private_node) < 0 && errno != ENOENT)
 		return err_sys(e, errno, "remove '%s'", c->private_node);
 	if (mknod(c->private_node, S_IFBLK | 0600, c->devno) < 0)
@@ -134,6 +136,7 @@ static int device_take(struct worker *w, const struct device *d, struct err *e)
 	if (descriptor_verify(c->fd, d, e) < 0 || lease_of(c, d, e) < 0 || private_node_make(w, e) < 0)
 		return -1;
 	queues_find(c, d);
+	c->loop = loop_state_read(c->fd);
 	return 0;
 }
 
@@ -253,6 +256,59 @@ void claimed_done(struct claimed *c)
 	free(c->warning);
 }
 
+static int node_is_free(const struct worker *w, const char *name, dev_t devno, struct err *e)
+{
+	char holder[256];
+
+	if (w->host_proc_fd < 0 || !holder_of_node(w->host_proc_fd, devno, w->submitter.uid, holder, sizeof(holder)))
+		return 0;
+	err_set(e, ERR_BUSY, "%s: still in the hands of %s", name, holder);
+	return err_hint(e, "whoever has a device open reads and writes what comes to stand on it later: end that process");
+}
+
+/* When no tool is left.  The node goes first: nobody can open it any more. */
+static int node_withdraw(struct worker *w, struct err *e)
+{
+	struct claimed *c = &w->claimed;
+
+	if (c->private_node[0] == '\0')
+		return 0;
+	if (unlink(c->private_node) < 0 && errno != ENOENT)
+		return err_sys(e, errno, "remove '%s'", c->private_node);
+	if (!w->is_node_noted)
+		return 0;
+	if (node_is_free(w, c->name, c->devno, e) < 0 || journal_finish(w, "node", c->node, e) < 0)
+		return -1;
+	w->is_node_noted = false;
+	return 0;
+}
+
+int node_note(struct worker *w, struct err *e)
+{
+	struct claimed *c = &w->claimed;
+
+	if (c->private_node[0] == '\0' || w->is_node_noted)
+		return 0;
+	if (undo_save(w, STEP_CLAIM, "node", c->node, "", e) < 0)
+		return -1;
+	w->is_node_noted = true;
+	return 0;
+}
+
+/* After a crash.  A device that is gone, or another one by now, is out of everybody's reach. */
+int node_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
+{
+	const char *slash = strrchr(u->object, '/');
+	char identity[sizeof(w->claimed.identity)];
+	struct device d;
+
+	*ret_dropped = NULL;
+	if (slash == NULL || device_read(slash + 1, &d, NULL) < 0)
+		return 0;
+	device_identity(&d, identity, sizeof(identity));
+	return strcmp(identity, u->identity) == 0 ? node_is_free(w, u->object, d.devno, e) : 0;
+}
+
 /* Settings first, while the device is still ours; an image's file last, when nothing is attached to it any more. */
 int target_release(struct worker *w, struct err *e)
 {
@@ -263,8 +319,10 @@ int target_release(struct worker *w, struct err *e)
 		return 0;
 	rc = c->n_queues > 0 ? queue_restore(w, e) : 0;
 	descriptor_close(&c->mount_fd);
-	if (c->private_node[0] != '\0' && unlink(c->private_node) < 0 && errno != ENOENT && rc == 0)
-		rc = err_sys(e, errno, "remove '%s'", c->private_node);
+	if (node_withdraw(w, rc == 0 ? e : NULL) < 0)
+		rc = -1;
+	if (c->fd >= 0 && loop_state_restore(c->fd, &c->loop, rc == 0 ? e : NULL) < 0)
+		rc = -1;
 	descriptor_close(&c->lease_fd);
 	descriptor_close(&c->fd);
 	if (c->image_path[0] != '\0' && (image_remove(w, rc == 0 ? e : NULL) < 0 ||

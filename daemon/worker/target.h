@@ -14,6 +14,9 @@ int private_dir_make(struct worker *w, struct err *e);
 void claimed_init(struct claimed *c);
 /* Frees what it owns, and nothing else. */
 void claimed_done(struct claimed *c);
+/* Commits that tools get the target's node, before the first one does. */
+int node_note(struct worker *w, struct err *e);
+
 /* ERR_DEVICE_LOST unless the claimed device is still there with the same diskseq. */
 int target_is_there(const struct worker *w, struct err *e);
 /* Pending entries of this sweep of one kind (and one object, or NULL) are marked as done, in one transaction. */

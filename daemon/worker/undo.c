@@ -19,6 +19,7 @@ static const struct undo_kind kinds[] = {
 	{ "filesystem", false, filesystem_put_back },
 	{ "cgroup",     true,  cgroup_put_back },
 	{ "directory",  false, workplace_put_back },
+	{ "node",       true,  node_put_back },
 };
 
 int undo_save(struct worker *w, enum step_id step, const char *kind, const char *object, const char *original, struct err *e)

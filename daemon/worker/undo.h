@@ -14,4 +14,7 @@ int undo_replay_kinds(struct worker *w, const struct undo_kind *table, size_t n_
 /* 'directory' (workplace.c): the work directory left on a directory target. */
 int workplace_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
 
+/* 'node' (target.c): tools have had the target's node; whether somebody still has it open. */
+int node_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
+
 #endif

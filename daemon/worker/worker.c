@@ -32,6 +32,9 @@
 #include "schema/base/log.h"
 #include "schema/host.h"
 
+/* Groups that no database gives to anybody: far above what systems assign (systemd's UIDS-GIDS), below (gid_t)-2. */
+#define NODE_GID_BASE 0xF0000000u
+#define NODE_GIDS     0x0FFFFF00
 #define TOOL_KILL_AFTER_NS INT64_C(5000000000)
 
 /* ---- before anything else: descriptors and signals ---- */
@@ -135,6 +138,8 @@ static int submitter_find(struct worker *w, struct err *e)
 	n = host_user_groups(p, &groups);
 	kept = arena_array(w->arena, n + 1, sizeof(*kept));
 	memcpy(kept, groups, n * sizeof(*kept));
+	if (w->sweep.target_kind != TARGET_DIRECTORY)
+		kept[n++] = w->node_gid = NODE_GID_BASE + (gid_t)(w->sweep_id % NODE_GIDS);
 	w->submitter = (struct tool_identity){
 		.uid = p->pw_uid, .gid = p->pw_gid, .groups = kept, .n_groups = n, .cgroup_fd = -1,
 		.home = arena_strdup(w->arena, p->pw_dir), .login = arena_strdup(w->arena, p->pw_name),

@@ -19,6 +19,7 @@
 #include "daemon/worker/helper.h"
 #include "daemon/worker/room.h"
 #include "daemon/worker/spawn.h"
+#include "daemon/worker/target.h"
 #include "daemon/worker/undo.h"
 #include "daemon/worker/workdir.h"
 
@@ -66,7 +67,7 @@ int workplace_open(struct worker *w, struct err *e)
 	char path[WORKPLACE_PATH];
 
 	workplace_path(w, path);
-	if (bare_device_ask(w, e) < 0 || journal_note(w, e) < 0 || room_target_grant(w, e) < 0)
+	if (bare_device_ask(w, e) < 0 || journal_note(w, e) < 0 || node_note(w, e) < 0 || room_target_grant(w, e) < 0)
 		return -1;
 	if (helper_make_dir(w->helper, path, e) == 0)
 		return 0;

@@ -150,7 +150,7 @@ is_printable() { # FILE...
 	local name=iosweep-attack-$$
 	device_make disk 64MiB
 	daemon_start
-	setpriv --reuid=65534 --regid=65534 --clear-groups "$HOME_DIR/attack" take "$name" >"$HOME_DIR/taken" 3>&- &
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$HOME_DIR/attack" take "$name" open >"$HOME_DIR/taken" 3>&- &
 	HOLDER=$!
 	wait_for 20 grep -q listening "$HOME_DIR/taken"
 	attack_plan '{device: disk, erase: yes}' '{filesystem: [ext4, ext2]}' 1 "$HOME_DIR/attack" pass '${dir}' "$name" >"$PLAN"
@@ -170,6 +170,117 @@ is_printable() { # FILE...
 	iosweep resume last
 	run iosweep wait last
 	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
+}
+
+# A sweep on the bare device, or under a filesystem, whose tool hands the device itself on.
+device_is_handed_on() { # HOW FILESYSTEM
+	local name=iosweep-attack-$$-$1
+	rm -f "$HOME_DIR/taken"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$HOME_DIR/attack" take "$name" "$1" >"$HOME_DIR/taken" 3>&- &
+	HOLDER=$!
+	wait_for 5 grep -q listening "$HOME_DIR/taken"
+	attack_plan '{device: disk, erase: yes}' "{filesystem: $2}" 1 "$HOME_DIR/attack" pass '${device}' "$name" >"$PLAN"
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	grep -q taken "$HOME_DIR/taken"
+}
+holder_ends() {
+	kill -KILL "$HOLDER"
+	wait "$HOLDER" || true
+	HOLDER=
+}
+
+@test "who keeps the device itself in hand puts it aside, and is named, however it is held" {
+	local how
+	device_make disk 16MiB
+	daemon_start
+	for how in open mapped thread ring unread; do
+		device_is_handed_on "$how" "$([ "$how" = open ] && echo ext4 || echo none)"
+		[ "$status" -eq 1 ]
+		grep -q "still in the hands of process $HOLDER (attack)" <<<"$(query 'SELECT reason FROM sweep ORDER BY id DESC LIMIT 1')"
+		run iosweep resume last
+		[ "$status" -eq 1 ]
+		grep -q 'put aside' <<<"$output"
+		run iosweep restore
+		echo "$output"
+		[ "$status" -eq 1 ]
+		grep -q '/dev/loop.* failed' <<<"$output"
+		grep -q "^not everything could .*process $HOLDER" <<<"$(query "SELECT text FROM event WHERE kind = 'failed' ORDER BY id DESC LIMIT 1")"
+		holder_ends
+		iosweep restore
+		[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
+		iosweep resume last # the device may be used again; no cell is left to do
+		timeout 20 iosweep wait last
+	done
+}
+
+@test "who keeps the device in hand is found after a crash, too" {
+	local name=iosweep-attack-$$-crash
+	device_make disk 16MiB
+	daemon_start
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$HOME_DIR/attack" take "$name" open >"$HOME_DIR/taken" 3>&- &
+	HOLDER=$!
+	wait_for 5 grep -q listening "$HOME_DIR/taken"
+	attack_plan '{device: disk, erase: yes}' '{filesystem: none}' 1 bash -c "$HOME_DIR/attack pass \${device} $name; sleep 600" >"$PLAN"
+	iosweep submit "$PLAN"
+	wait_for 20 grep -q taken "$HOME_DIR/taken"
+	pkill -KILL -P "$DAEMON"
+	wait_for 20 state_is paused
+	[ "$(query "SELECT count(*) FROM event WHERE text LIKE '%still in the hands of process $HOLDER (attack), open device%'")" -gt 0 ]
+	run iosweep resume last
+	[ "$status" -eq 1 ]
+	grep -q 'put aside' <<<"$output"
+	holder_ends
+	iosweep restore
+	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
+}
+
+loop_is() { losetup -ln -O AUTOCLEAR,OFFSET,SIZELIMIT,DIO,LOG-SEC "$DEVICE" | xargs; }
+
+@test "what a workload changes of a loop device that it may write to is put back, and an image is detached all the same" {
+	local before
+	device_make disk 16MiB
+	before=$(loop_is)
+	daemon_start
+	attack_plan '{device: disk, erase: yes}' '{filesystem: none}' 1 "$HOME_DIR/attack" loop '${device}' >"$PLAN"
+	iosweep submit "$PLAN" --wait
+	echo "$before"
+	loop_is
+	[ "$(loop_is)" = "$before" ]
+	attack_plan '{image: 16MiB}' '{filesystem: none}' 1 "$HOME_DIR/attack" loop '${device}' >"$PLAN"
+	iosweep submit "$PLAN" --wait
+	nothing_left
+	attack_plan '{image: 16MiB}' '{filesystem: none}' 1 bash -c "$HOME_DIR/attack loop \${device}; exec sleep 612" >"$PLAN"
+	iosweep submit "$PLAN"
+	wait_for 20 pgrep -x -f 'sleep 612'
+	pkill -KILL -P "$DAEMON"
+	wait_for 20 pgrep -x -f 'sleep 612' # it runs again
+	iosweep stop --now
+	nothing_left
+	[ "$(losetup -n -O BACK-FILE | grep -c "$HOME_DIR/images" || true)" = 0 ]
+}
+
+@test "another process of the submitter does not get at the device through /proc" {
+	device_make disk 16MiB
+	daemon_start
+	attack_plan '{device: disk, erase: yes}' '{filesystem: none}' 1 \
+		bash -c 'exec 9<>${device} && printf x >&9 && sleep 611' >"$PLAN" # the tool itself may write to it
+	iosweep submit "$PLAN"
+	wait_for 20 pgrep -x -f 'sleep 611'
+	local pid
+	pid=$(pgrep -x -f 'sleep 611')
+	[ -b "/proc/$pid/root/dev/target" ]
+	run setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "
+		for path in /proc/$pid/root/dev/target /proc/$pid/fd/9; do
+			ls -l \$path
+			exec 8<\$path && echo SUCCEEDED
+			exec 8<>\$path && echo SUCCEEDED
+		done"
+	echo "$output"
+	[ "$(grep -c 'Permission denied' <<<"$output")" = 4 ]
+	if grep SUCCEEDED <<<"$output"; then false; fi
+	iosweep cancel last
+	wait_for 20 state_is cancelled
 }
 
 @test "a setting of PostgreSQL that runs a command runs it as the submitter, in the room, and nowhere else" {

@@ -1,21 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a hostile workload tries, from where a workload runs.  Each attempt prints one line: "NAME refused: WHY" or
- * "NAME SUCCEEDED".   usage: attack all DIR DEVICE-OF-ANOTHER-DISK-MAJOR:MINOR | pass DIR NAME | take NAME
+ * "NAME SUCCEEDED".   usage: attack all DIR DEVICE-OF-ANOTHER-DISK-MAJOR:MINOR | pass PATH NAME | take NAME HOW |
+ *        loop NODE
  *
- *   pass  sends a descriptor of DIR over the abstract socket NAME (SCM_RIGHTS) and waits until it was taken
- *   take  listens there, prints "taken", and holds what it got until it is killed
+ *   pass  sends a descriptor of PATH over the abstract socket NAME (SCM_RIGHTS) and waits until it was taken
+ *   take  listens there, prints "taken", and holds what it got until it is killed, HOW:
+ *           open     as a descriptor
+ *           mapped   as a mapping, without a descriptor
+ *           thread   in a thread with descriptors of its own, of a process whose first thread has ended
+ *           ring     registered with an io_uring, without a descriptor
+ *           unread   in the socket, where it came
+ *   loop  changes what it can of a loop device that it may write to
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <dirent.h>
+#include <linux/io_uring.h>
+#include <linux/loop.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -187,6 +200,7 @@ static int dial(const char *name, struct sockaddr_un *address, socklen_t *n)
 	return socket(AF_UNIX, SOCK_STREAM, 0);
 }
 
+/* Sends fd (returns 0), or receives one and returns it. */
 static int transfer(int s, int fd, int sends)
 {
 	union {
@@ -198,8 +212,12 @@ static int transfer(int s, int fd, int sends)
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *h;
 
-	if (!sends)
-		return recvmsg(s, &m, 0) == 1 && CMSG_FIRSTHDR(&m) != NULL ? 0 : -1;
+	if (!sends) {
+		if (recvmsg(s, &m, 0) != 1 || CMSG_FIRSTHDR(&m) == NULL)
+			return -1;
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(int));
+		return fd;
+	}
 	h = CMSG_FIRSTHDR(&m);
 	h->cmsg_level = SOL_SOCKET;
 	h->cmsg_type = SCM_RIGHTS;
@@ -208,12 +226,19 @@ static int transfer(int s, int fd, int sends)
 	return sendmsg(s, &m, 0) == 1 ? 0 : -1;
 }
 
-static int pass(const char *dir, const char *name)
+static int open_best(const char *path)
+{
+	int fd = open(path, O_RDWR);
+
+	return fd >= 0 ? fd : open(path, O_RDONLY);
+}
+
+static int pass(const char *path, const char *name)
 {
 	struct sockaddr_un address;
 	socklen_t n;
 	char c;
-	int s = dial(name, &address, &n), fd = open(dir, O_RDONLY | O_DIRECTORY);
+	int s = dial(name, &address, &n), fd = open_best(path);
 
 	if (connect(s, (struct sockaddr *)&address, n) < 0 || transfer(s, fd, 1) < 0 || read(s, &c, 1) != 1) {
 		perror("pass");
@@ -222,23 +247,89 @@ static int pass(const char *dir, const char *name)
 	return 0;
 }
 
-static int take(const char *name)
+static void say(const char *word)
+{
+	puts(word);
+	fflush(stdout);
+}
+
+static void *keep_apart(void *taken)
+{
+	unshare(CLONE_FILES);
+	*(int *)taken = 1;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* A thread has its own copy before this one closes its own and ends. */
+static void hold_in_thread(int fd)
+{
+	static volatile int taken;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, keep_apart, (void *)(size_t)&taken) != 0)
+		exit(1);
+	while (!taken)
+		usleep(1000);
+	close(fd);
+	pthread_exit(NULL);
+}
+
+static void hold(int fd, const char *how)
+{
+	struct io_uring_params params = { 0 };
+	int ring;
+
+	if (strcmp(how, "mapped") == 0) {
+		if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+			exit(1);
+		close(fd);
+	} else if (strcmp(how, "ring") == 0) {
+		ring = (int)syscall(SYS_io_uring_setup, 2, &params);
+		if (ring < 0 || syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES, &fd, 1) < 0)
+			exit(1);
+		close(fd);
+	} else if (strcmp(how, "thread") == 0) {
+		hold_in_thread(fd);
+	}
+}
+
+static int take(const char *name, const char *how)
 {
 	struct sockaddr_un address;
 	socklen_t n;
-	int s = dial(name, &address, &n), c;
+	int s = dial(name, &address, &n), c, fd;
 
+	prctl(PR_SET_DUMPABLE, 0); /* not to be looked into by its own user */
 	if (bind(s, (struct sockaddr *)&address, n) < 0 || listen(s, 1) < 0)
 		return 1;
-	puts("listening");
-	fflush(stdout);
+	say("listening");
 	c = accept(s, NULL, NULL);
-	if (transfer(c, -1, 0) < 0 || write(c, "k", 1) != 1)
+	fd = strcmp(how, "unread") == 0 ? -1 : transfer(c, -1, 0);
+	if (fd < -1 || (fd == -1 && strcmp(how, "unread") != 0) || write(c, "k", 1) != 1)
 		return 1;
-	puts("taken");
-	fflush(stdout);
+	say("taken");
+	hold(fd, how);
 	for (;;)
 		pause();
+}
+
+/* Nothing of this takes a privilege, so none of it need be refused; it is to be undone. */
+static int loop_change(const char *node)
+{
+	int fd = open(node, O_RDWR);
+	struct loop_info64 info;
+
+	if (fd < 0 || ioctl(fd, LOOP_GET_STATUS64, &info) < 0)
+		return 1;
+	info.lo_offset = 1 << 20;
+	info.lo_sizelimit = 2 << 20;
+	info.lo_flags ^= LO_FLAGS_AUTOCLEAR;
+	if (ioctl(fd, LOOP_SET_STATUS64, &info) < 0 || ioctl(fd, LOOP_SET_BLOCK_SIZE, 4096L) < 0)
+		return 1;
+	ioctl(fd, LOOP_SET_DIRECT_IO, !(info.lo_flags & LO_FLAGS_DIRECT_IO));
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -251,7 +342,9 @@ int main(int argc, char **argv)
 	}
 	if (argc == 4 && strcmp(argv[1], "pass") == 0)
 		return pass(argv[2], argv[3]);
-	if (argc == 3 && strcmp(argv[1], "take") == 0)
-		return take(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "loop") == 0)
+		return loop_change(argv[2]);
+	if (argc == 4 && strcmp(argv[1], "take") == 0)
+		return take(argv[2], argv[3]);
 	return 2;
 }

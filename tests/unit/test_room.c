@@ -206,15 +206,16 @@ static void device_nodes_outside_of_dev_cannot_be_opened(void **state)
 static int grant_the_node(struct text *out, struct err *e)
 {
 	snprintf(w.claimed.private_node, sizeof(w.claimed.private_node), "%.280s/target", w.device_dir);
+	w.node_gid = 4321;
 	if (mknod(w.claimed.private_node, S_IFBLK | 0600, makedev(7, 200)) < 0 || room_target_grant(&w, e) < 0 ||
-	    script_run(false, "stat -c '%n %a %u %t:%T' /dev/target", out, e) < 0)
+	    script_run(false, "stat -c '%n %a %u %g %t:%T' /dev/target", out, e) < 0)
 		return -1;
 	w.claimed.kind = TARGET_IMAGE; /* an offered directory would keep its owner */
 	w.claimed.mount_fd = open(w.target_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* stands for a filesystem's root */
 	return room_target_grant(&w, e) < 0 ? -1 : script_run(false, "stat -c '%n %a %u' /dev/target /target", out, e);
 }
 
-static void the_targets_node_is_the_submitters_and_read_only_under_a_filesystem(void **state)
+static void the_targets_node_is_for_tools_and_read_only_under_a_filesystem(void **state)
 {
 	struct stat before;
 
@@ -223,7 +224,7 @@ static void the_targets_node_is_the_submitters_and_read_only_under_a_filesystem(
 	assert_int_equal(stat(directory, &before), 0);
 	in_room(grant_the_node);
 	assert_int_equal(chown(directory, before.st_uid, before.st_gid), 0);
-	assert_string_equal(text_str(&seen), "/dev/target 600 4240 7:c8\n/dev/target 400 4240\n/target 777 4240\n");
+	assert_string_equal(text_str(&seen), "/dev/target 660 0 4321 7:c8\n/dev/target 440 0\n/target 777 4240\n");
 }
 
 /* Directories in directories, deeper than a process may have descriptors open. */
@@ -391,7 +392,7 @@ int main(void)
 		cmocka_unit_test(other_processes_and_their_roots_are_out_of_sight),
 		cmocka_unit_test(roots_tools_cannot_leave_the_room_either),
 		cmocka_unit_test(device_nodes_outside_of_dev_cannot_be_opened),
-		cmocka_unit_test(the_targets_node_is_the_submitters_and_read_only_under_a_filesystem),
+		cmocka_unit_test(the_targets_node_is_for_tools_and_read_only_under_a_filesystem),
 		cmocka_unit_test(the_work_directory_is_the_submitters_and_goes_with_all_that_is_in_it),
 		cmocka_unit_test(a_work_directory_that_is_not_on_the_target_is_refused),
 		cmocka_unit_test(a_name_taken_by_somebody_else_is_refused),

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What can be changed of a loop device by whoever may write to it: no privilege is asked for (lo_ioctl() in the kernel's
+ * drivers/block/loop.c; loop(4)).  A workload on the bare device may, so it is put back.
+ */
+#ifndef IOSWEEP_LOOP_H
+#define IOSWEEP_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema/base/err.h"
+
+struct loop_state {
+	bool is_loop;               /* the rest means something */
+	uint64_t offset, sizelimit; /* bytes */
+	uint32_t flags;             /* LO_FLAGS_* */
+	int block_bytes;            /* logical */
+};
+
+/* Of what fd is open on; is_loop is false for any other device. */
+struct loop_state loop_state_read(int fd);
+/* Puts back what differs.  The partitions that a scan made go only when the device is detached. */
+int loop_state_restore(int fd, const struct loop_state *was, struct err *e);
+/* Detaches every loop device whose backing file's name is `name`; the last to have it open makes it so. */
+int loop_detach(const char *name, struct err *e);
+
+#endif
