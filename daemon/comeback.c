@@ -13,6 +13,7 @@
 
 #include "daemon/child.h"
 #include "daemon/daemon.h"
+#include "daemon/parked.h"
 #include "daemon/supervisor.h"
 #include "schema/base/log.h"
 #include "schema/message.h"
@@ -22,8 +23,16 @@
 /* From an event to the first look, and then from look to look.  The last is for events that were lost. */
 static const uint64_t pauses_ms[] = { 300, 2000, 10000, 60000 };
 
+/* A sweep that has ended, or is held by somebody's wish, and has something to be put back on a device that was away. */
+struct left {
+	int64_t sweep_id;
+	bool is_looked_at;      /* its device has been looked for since */
+};
+
 struct comeback {
 	struct daemon *daemon;  /* borrowed */
+	struct left *left;      /* owned; by id */
+	size_t n_left;
 	struct udev *udev;      /* these two from the first sweep that waited */
 	struct udev_monitor *monitor;
 	uv_poll_t events;       /* made with the monitor */
@@ -35,12 +44,77 @@ struct comeback {
 	char told[300];         /* last reason of a refusal that was logged */
 };
 
+/* Whose device is looked for, and whether that was done since it began to wait. */
+struct place {
+	int64_t sweep_id;       /* 0: nobody's */
+	bool *is_looked_at;
+};
+
 static void round_begin(uv_timer_t *timer);
 static void look_next(struct comeback *c);
 
 static void timer_set(struct comeback *c)
 {
 	uv_timer_start(&c->timer, round_begin, pauses_ms[c->pause], 0);
+}
+
+/* ---- who waits ---- */
+
+/* One whose target is put aside failed to be put back, and waits for root; one at work is none of ours. */
+static bool is_left(struct daemon *d, int64_t sweep_id)
+{
+	const struct queue_entry *entry = queue_find(&d->queue, sweep_id);
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_TEXT struct text target = { 0 };
+	struct sweep sweep;
+
+	if ((entry != NULL && entry->state != QUEUE_HELD) || (entry != NULL && entry->awaits_device) ||
+	    supervisor_sweep(d->supervisor) == sweep_id || supervisor_undoes(d->supervisor, sweep_id) || parked_why(sweep_id) != NULL ||
+	    store_sweep_get(d->store, sweep_id, a, &sweep, NULL) < 0)
+		return false;
+	queue_target(sweep.target_kind, sweep.target, &target);
+	return !queue_is_aside(&d->queue, target.s);
+}
+
+static bool was_looked_at(const struct comeback *c, int64_t sweep_id)
+{
+	for (size_t i = 0; i < c->n_left; i++)
+		if (c->left[i].sweep_id == sweep_id)
+			return c->left[i].is_looked_at;
+	return false;
+}
+
+/* A store that does not answer just now is asked again at the next occasion. */
+static void left_read(struct comeback *c)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct left *left;
+	size_t n, n_left = 0;
+	int64_t *ids;
+
+	if (store_sweep_left(c->daemon->store, a, &ids, &n, NULL) < 0)
+		return;
+	left = xcalloc(n + 1, sizeof(*left));
+	for (size_t i = 0; i < n; i++)
+		if (is_left(c->daemon, ids[i]))
+			left[n_left++] = (struct left){ ids[i], was_looked_at(c, ids[i]) };
+	free(c->left);
+	c->left = left;
+	c->n_left = n_left;
+}
+
+/* The lowest id above `after` that waits, of the queue's and of those that have left something. */
+static struct place place_next(struct comeback *c, int64_t after)
+{
+	struct queue_entry *entry = c->daemon->is_stopping ? NULL : queue_next_awaiting(&c->daemon->queue, after);
+	struct place best = { 0 };
+
+	if (entry != NULL)
+		best = (struct place){ entry->sweep_id, &entry->is_looked_at };
+	for (size_t i = 0; i < c->n_left && !c->daemon->is_stopping; i++)
+		if (c->left[i].sweep_id > after && (best.sweep_id == 0 || c->left[i].sweep_id < best.sweep_id))
+			best = (struct place){ c->left[i].sweep_id, &c->left[i].is_looked_at };
+	return best;
 }
 
 /* ---- events ---- */
@@ -152,21 +226,40 @@ static void device_is_back(struct daemon *d, struct queue_entry *entry)
 	supervisor_go(d->supervisor);
 }
 
+static bool has_left(const struct comeback *c, int64_t sweep_id)
+{
+	for (size_t i = 0; i < c->n_left; i++)
+		if (c->left[i].sweep_id == sweep_id)
+			return true;
+	return false;
+}
+
+/* What it is to wait for is as before. */
+static void left_undo(struct daemon *d, int64_t sweep_id)
+{
+	log_notice("sweep %lld: its device is back, and what the sweep has left there is undone", (long long)sweep_id);
+	supervisor_undo(d->supervisor, sweep_id);
+	supervisor_go(d->supervisor);
+}
+
 static void looked(struct daemon *d, struct json_object *answer, const struct err *failed, void *data)
 {
 	struct comeback *c = data;
 	struct queue_entry *entry = queue_find(&d->queue, c->looked_at);
+	bool awaits = entry != NULL && entry->awaits_device;
 	struct err e = { 0 };
 
 	c->is_looking = false;
 	if (failed != NULL)
 		e = *failed;
-	if (entry == NULL || !entry->awaits_device)
+	if (!awaits && !has_left(c, c->looked_at))
 		;
-	else if (failed == NULL && message_reply_check(answer, NULL, &e) == 0)
+	else if (failed != NULL || message_reply_check(answer, NULL, &e) < 0)
+		refusal_tell(c, c->looked_at, e.text);
+	else if (awaits)
 		device_is_back(d, entry);
 	else
-		refusal_tell(c, entry->sweep_id, e.text);
+		left_undo(d, c->looked_at);
 	look_next(c);
 }
 
@@ -184,17 +277,17 @@ static int look_at(struct comeback *c, int64_t sweep_id, struct err *e)
 
 static void look_next(struct comeback *c)
 {
-	struct queue_entry *entry = c->daemon->is_stopping ? NULL : queue_next_awaiting(&c->daemon->queue, c->looked_at);
+	struct place next = place_next(c, c->looked_at);
 	struct err e = { 0 };
 
-	if (entry != NULL) {
-		c->looked_at = entry->sweep_id;
-		entry->is_looked_at = true;
-		if (look_at(c, entry->sweep_id, &e) == 0) {
+	if (next.sweep_id != 0) {
+		c->looked_at = next.sweep_id;
+		*next.is_looked_at = true;
+		if (look_at(c, next.sweep_id, &e) == 0) {
 			c->is_looking = true;
 			return;
 		}
-		log_err(LOG_LEVEL_DEBUG, &e, "sweep %lld: look for its device", (long long)entry->sweep_id);
+		log_err(LOG_LEVEL_DEBUG, &e, "sweep %lld: look for its device", (long long)next.sweep_id);
 	}
 	if (c->is_watching)
 		timer_set(c);
@@ -216,18 +309,20 @@ static void round_begin(uv_timer_t *timer)
 
 void comeback_look(struct comeback *c)
 {
-	struct queue_entry *entry = c->daemon->is_stopping ? NULL : queue_next_awaiting(&c->daemon->queue, 0);
+	struct place next;
 
-	if (entry == NULL) {
+	left_read(c);
+	next = place_next(c, 0);
+	if (next.sweep_id == 0) {
 		if (c->is_watching)
 			watch_end(c);
 		return;
 	}
 	if (!c->is_watching)
 		watch_begin(c);
-	while (entry != NULL && entry->is_looked_at)
-		entry = queue_next_awaiting(&c->daemon->queue, entry->sweep_id);
-	if (entry == NULL || c->is_looking)
+	while (next.sweep_id != 0 && *next.is_looked_at)
+		next = place_next(c, next.sweep_id);
+	if (next.sweep_id == 0 || c->is_looking)
 		return;
 	/* one that is new here: its device may have come back before anybody listened */
 	c->pause = 0;
@@ -260,5 +355,6 @@ void comeback_free(struct comeback *c)
 		return;
 	udev_monitor_unref(c->monitor);
 	udev_unref(c->udev);
+	free(c->left);
 	free(c);
 }

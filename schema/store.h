@@ -115,6 +115,8 @@ int store_sweep_set_state(struct store *s, int64_t id, enum sweep_state state, c
 int store_sweep_set_wanted(struct store *s, int64_t id, enum wanted wanted, struct err *e);
 /* Sweeps that are 'running' although no worker is (after a crash), or that have pending undo entries. */
 int store_sweep_orphans(struct store *s, struct arena *a, int64_t **ret_ids, size_t *ret_n, struct err *e);
+/* Those on devices that do not run and have left something to be put back, by id. */
+int store_sweep_left(struct store *s, struct arena *a, int64_t **ret_ids, size_t *ret_n, struct err *e);
 /* The workloads of a sweep as submitted, so that a resumed sweep uses the same definitions. */
 struct sweep_workload {
 	int64_t workload_id;

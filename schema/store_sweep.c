@@ -390,16 +390,14 @@ int store_sweep_set_wanted(struct store *s, int64_t id, enum wanted wanted, stru
 	return sqlite3_changes(s->db) == 0 ? sweep_missing(e, id) : 0;
 }
 
-int store_sweep_orphans(struct store *s, struct arena *a, int64_t **ret_ids, size_t *ret_n, struct err *e)
+static int ids_read(struct store *s, const char *sql, struct arena *a, int64_t **ret_ids, size_t *ret_n, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	AUTO_FREE int64_t *at = NULL;
 	size_t n = 0, cap = 0;
 	int rc;
 
-	if (statement_open(s, &st, e,
-	                   "SELECT id FROM sweep WHERE state = 'running' "
-	                   "UNION SELECT sweep_id FROM undo WHERE state = 'pending' ORDER BY 1", "") < 0)
+	if (statement_open(s, &st, e, sql, "") < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		ARRAY_GROW(at, n, cap);
@@ -410,6 +408,18 @@ int store_sweep_orphans(struct store *s, struct arena *a, int64_t **ret_ids, siz
 	*ret_ids = rows_keep(a, at, n, sizeof(*at));
 	*ret_n = n;
 	return 0;
+}
+
+int store_sweep_orphans(struct store *s, struct arena *a, int64_t **ret_ids, size_t *ret_n, struct err *e)
+{
+	return ids_read(s, "SELECT id FROM sweep WHERE state = 'running' "
+	                "UNION SELECT sweep_id FROM undo WHERE state = 'pending' ORDER BY 1", a, ret_ids, ret_n, e);
+}
+
+int store_sweep_left(struct store *s, struct arena *a, int64_t **ret_ids, size_t *ret_n, struct err *e)
+{
+	return ids_read(s, "SELECT id FROM sweep WHERE id IN (SELECT sweep_id FROM undo WHERE state = 'pending') "
+	                "AND target_kind = 'device' AND state <> 'running' ORDER BY 1", a, ret_ids, ret_n, e);
 }
 
 /* ---- the workloads of a sweep ---- */

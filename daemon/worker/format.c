@@ -337,6 +337,7 @@ int format_undo(struct worker *w, struct err *e)
 int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
 {
 	bool is_device = w->sweep.target_kind == TARGET_DEVICE;
+	bool may_go_on = w->sweep.state == SWEEP_RUNNING || w->sweep.state == SWEEP_PAUSED;
 	const struct config_device *listed = is_device ? config_find_device(w->config, w->sweep.target) : NULL;
 	AUTO_CLOSE int fd = -1;
 	struct device d;
@@ -355,7 +356,7 @@ int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char
 	if (w->plan->target.keep_filesystem)
 		return 0;
 	if (listed == NULL || device_find(listed, &d, NULL, NULL) < 0) {
-		*ret_dropped = listed == NULL ? "the device is not listed any more" : undo_later;
+		*ret_dropped = listed == NULL && !may_go_on ? "the device is not listed any more" : undo_later;
 		return 0;
 	}
 	fd = device_open_alone(d.path, O_RDWR);
