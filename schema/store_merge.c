@@ -17,6 +17,11 @@ static const char *const identities[] = {
 	"INSERT INTO host (uuid, name) SELECT uuid, name FROM src.host WHERE id IN (SELECT host_id FROM src.sweep WHERE id IN "
 	"(SELECT id FROM chosen)) AND uuid NOT IN (SELECT uuid FROM main.host)",
 	"CREATE TEMP TABLE map_host AS SELECT s.id AS old, d.id AS new FROM src.host s JOIN main.host d ON d.uuid = s.uuid",
+	/* A host that was renamed is called as the side with its newest sweep calls it, whichever is imported first. */
+	"UPDATE host SET name = (SELECT s.name FROM map_host m JOIN src.host s ON s.id = m.old WHERE m.new = host.id) WHERE id IN "
+	"(SELECT m.new FROM map_host m JOIN src.host s ON s.id = m.old JOIN main.host d ON d.id = m.new WHERE s.name <> d.name AND "
+	"((SELECT max(w.submitted_ms) FROM src.sweep w JOIN chosen c ON c.id = w.id WHERE w.host_id = s.id), s.name) > "
+	"((SELECT coalesce(max(w.submitted_ms), 0) FROM main.sweep w WHERE w.host_id = d.id), d.name))",
 
 	"INSERT INTO plan (digest, name, about, source) SELECT digest, name, about, source FROM src.plan WHERE id IN (SELECT plan_id "
 	"FROM src.sweep WHERE id IN (SELECT id FROM chosen)) AND digest NOT IN (SELECT digest FROM main.plan)",

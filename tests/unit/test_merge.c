@@ -46,8 +46,8 @@ static char *file_of(struct fixture *f, const char *name)
 	return arena_printf(f->a, "%s/%s", f->dir, name);
 }
 
-/* Exports all of a store. */
-static void export_all(struct fixture *f, const char *db, const char *to)
+/* Exports all of a store, which has n sweeps. */
+static void export_sweeps(struct fixture *f, const char *db, const char *to, int n)
 {
 	const struct merge_options o = { .with_outputs = true };
 	struct merge_report r;
@@ -55,8 +55,13 @@ static void export_all(struct fixture *f, const char *db, const char *to)
 
 	OK(store_open(db, STORE_READ, &s, &f->e));
 	OK(store_export(s, &o, to, -1, &r, &f->e));
-	assert_int_equal(r.sweeps_new, 1);
+	assert_int_equal(r.sweeps_new, n);
 	store_close(s);
+}
+
+static void export_all(struct fixture *f, const char *db, const char *to)
+{
+	export_sweeps(f, db, to, 1);
 }
 
 static void export_lines(struct fixture *f, const char *db, const char *to)
@@ -238,6 +243,32 @@ static void drift_is_judged_anew_when_a_sweep_s_cells_come_together(void **state
 			import_one(f, to[k], k == 0 ? late : k == 1 ? early : lines);
 			assert_string_equal(sweep_drift(f, to[k]), sweep_drift(f, db));
 		}
+	}
+}
+
+static void a_host_is_called_as_its_newest_sweep_calls_it(void **state)
+{
+	struct fixture *f = *state;
+	char *db = file_of(f, "a.db"), *early = file_of(f, "early"), *late = file_of(f, "late"), *to[2] = { file_of(f, "x.db"), file_of(f, "y.db") };
+	const uint8_t uuid[16] = { 1, 9, 9 };
+
+	store_close(TAKE(f->s));
+	host_store(f, db, 1, 1);
+	export_all(f, db, early);
+	OK(store_open(db, STORE_WRITE, &f->s, &f->e));
+	OK(store_host(f->s, uuid, "aa-renamed", &f->host, &f->e)); /* before the old name in the alphabet */
+	f->sweep = fixture_submit(f, 0);
+	OK(store_sweep_set_state(f->s, f->sweep, SWEEP_DONE, "", &f->e));
+	store_close(TAKE(f->s));
+	snprintf(f->path, sizeof(f->path), "%s", db);
+	fixture_sql(f, "UPDATE sweep SET submitted_ms = submitted_ms + 10000 WHERE id = 2");
+	export_sweeps(f, db, late, 2);
+	for (int i = 0; i < 2; i++) {
+		import_one(f, to[i], i == 0 ? early : late);
+		import_one(f, to[i], i == 0 ? late : early);
+		import_one(f, to[i], early);
+		snprintf(f->path, sizeof(f->path), "%s", to[i]);
+		assert_string_equal(fixture_sql(f, "SELECT group_concat(name) FROM host"), "aa-renamed");
 	}
 }
 
@@ -854,6 +885,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_exported_and_imported_is_what_was_there, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_sweep_that_went_on_brings_what_is_new, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(drift_is_judged_anew_when_a_sweep_s_cells_come_together, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_host_is_called_as_its_newest_sweep_calls_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_is_not_whole_changes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_store_is_named_and_not_what_was_to_be_made_of_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(texts_that_are_none_are_refused_and_nothing_is_merged, fixture_setup, fixture_teardown),
