@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matching and testing two sides; see compare.h.  Cells match if their settings are equal (as by the config's digest); results if
- * workload and metric are (by the workload's digest).  Tool versions and rules of aggregation must be equal, too, unless the
+ * Matching and testing two sides; see compare.h.  Cells match if their settings are equal (as by the config's digest), and their hosts
+ * where a host is on both sides; results if workload and metric are (by the workload's digest).  Tool versions and rules of aggregation must be equal, too, unless the
  * datasets were loaded across them.
  */
 #include "cli/compare.h"
@@ -18,9 +18,12 @@ struct keyed {
 };
 
 /* skip: of each axis. */
-static const char *config_text(const struct dataset *d, size_t cell, const bool *skip, struct arena *a)
+static const char *config_text(const struct dataset *d, size_t cell, bool by_host, const bool *skip, struct arena *a)
 {
 	AUTO_TEXT struct text t = { 0 };
+
+	if (by_host)
+		text_printf(&t, "%lld\n", (long long)d->sweeps[d->cells[cell].sweep].host_id);
 
 	for (size_t k = 0; k < d->n_axes; k++) {
 		const char *value = d->axes[k].values[dataset_level(d, cell, k)];
@@ -111,11 +114,42 @@ static int placed_compare(const void *a, const void *b)
 	return strcmp(((const struct placed *)a)->settings, ((const struct placed *)b)->settings);
 }
 
+static bool has_host(const struct dataset *d, int64_t host_id)
+{
+	for (size_t i = 0; i < d->n_cells; i++)
+		if (d->cells[i].n_results > 0 && d->sweeps[d->cells[i].sweep].host_id == host_id)
+			return true;
+	return false;
+}
+
+/* Whether a host is on both sides: it is not what tells them apart then, and what one host measured is held against what the same
+ * host did.  *ret_several: and there is another one. */
+static bool hosts_meet(const struct dataset *a, const struct dataset *b, bool *ret_several)
+{
+	int64_t first = 0;
+	bool meet = false;
+
+	*ret_several = false;
+	for (size_t i = 0; i < a->n_cells; i++) {
+		int64_t host_id = a->sweeps[a->cells[i].sweep].host_id;
+
+		if (a->cells[i].n_results == 0 || host_id == first)
+			continue;
+		*ret_several = *ret_several || first != 0;
+		first = host_id;
+		meet = meet || has_host(b, host_id);
+	}
+	return meet;
+}
+
 /* Numbers the settings of all cells; equal ones get the same number.  ret[side][cell]; of the arena. */
 static void configs_number(struct comparison *c, struct arena *a, size_t *ret[2])
 {
 	size_t n = c->side[0].d->n_cells + c->side[1].d->n_cells, at = 0;
 	struct placed *all = arena_array(a, n + 1, sizeof(*all));
+	bool several, by_host = hosts_meet(c->side[0].d, c->side[1].d, &several);
+
+	c->is_by_host = by_host && several;
 
 	for (int side = 0; side < 2; side++) {
 		struct dataset *d = c->side[side].d;
@@ -125,7 +159,7 @@ static void configs_number(struct comparison *c, struct arena *a, size_t *ret[2]
 		skipped_find(c, d, skip);
 		ret[side] = arena_array(a, d->n_cells + 1, sizeof(**ret));
 		for (size_t i = 0; i < d->n_cells; i++)
-			all[at++] = (struct placed){ config_text(d, i, skip, a), &ret[side][i] };
+			all[at++] = (struct placed){ config_text(d, i, by_host, skip, a), &ret[side][i] };
 	}
 	if (n > 0)
 		qsort(all, n, sizeof(*all), placed_compare);
@@ -133,7 +167,12 @@ static void configs_number(struct comparison *c, struct arena *a, size_t *ret[2]
 		*all[i].number = *all[i - 1].number + (strcmp(all[i].settings, all[i - 1].settings) != 0);
 }
 
-/* The results of a side that take part, sorted; of equal keys (several hosts on one side) only the newest stays. */
+static int64_t host_of(const struct dataset *d, const struct dataset_result *r)
+{
+	return d->sweeps[d->cells[r->cell].sweep].host_id;
+}
+
+/* The results of a side that take part, sorted; of equal keys (several hosts on one side, none of them on both) only the newest stays. */
 static struct keyed *side_keys(struct comparison *c, struct side *side, const size_t *configs, size_t *ret_n)
 {
 	struct dataset *d = side->d;
@@ -149,10 +188,12 @@ static struct keyed *side_keys(struct comparison *c, struct side *side, const si
 	}
 	if (n > 0)
 		qsort(k, n, sizeof(*k), keyed_compare);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		if (kept == 0 || k[kept - 1].metric_id != k[i].metric_id || k[kept - 1].config != k[i].config ||
 		    k[kept - 1].r->series != k[i].r->series)
 			k[kept++] = k[i];
+		c->n_several += host_of(d, k[kept - 1].r) != host_of(d, k[i].r);
+	}
 	*ret_n = kept;
 	return k;
 }

@@ -38,6 +38,8 @@ struct comparison {
 	struct compared *metrics; /* owned */
 	size_t n_metrics, cap_metrics;
 	size_t only[2];           /* results of one side without a counterpart */
+	size_t n_several;         /* results of a side that gave way to a newer one with the same settings, of another host */
+	bool is_by_host;          /* each cell is matched with one of the same host, and there are several */
 	struct difference *differences; /* arena */
 	size_t n_differences;
 	double limit;             /* --fail-on-regression as a fraction; NAN: not asked */

@@ -72,11 +72,13 @@ static void metric_head(const struct comparison *c, const struct compared *m, FI
 static void cell_row(const struct comparison *c, const struct compared *m, const struct matched *x, const bool *which, struct table *t,
                      struct arena *a)
 {
-	const struct dataset_series *v = &c->side[0].d->series[m->series];
+	const struct dataset *d = c->side[0].d;
+	const struct dataset_series *v = &d->series[m->series];
+	const char *cell = dataset_cell_text(d, x->a->cell, which, a);
 	char buf[3 * SIZE_TEXT];
 
 	table_row(t);
-	table_text(t, 0, dataset_cell_text(c->side[0].d, x->a->cell, which, a));
+	table_text(t, 0, c->is_by_host ? arena_printf(a, "host=%s %s", d->sweeps[d->cells[x->a->cell].sweep].host, cell) : cell);
 	table_number(t, 1, x->a->value, unit_text(x->a->value, v->unit, buf));
 	table_number(t, 2, x->b->value, unit_text(x->b->value, v->unit, buf));
 	table_number(t, 3, x->test.ratio, unit_change(x->test.ratio, buf));
@@ -158,6 +160,9 @@ void comparison_people(const struct comparison *c, int64_t limit, FILE *out)
 	if (c->only[0] + c->only[1] > 0)
 		fprintf(out, "\nwithout a counterpart: %s of %s, %zu of %s\n", count_format((int64_t)c->only[0], "result", count), c->side[0].name,
 		        c->only[1], c->side[1].name);
+	if (c->n_several > 0)
+		fprintf(out, "%s left out: other hosts of the same side measured the same settings later, and only their figures were taken (host= chooses)\n",
+		        count_format((int64_t)c->n_several, "result", count));
 	if (left.n > 0)
 		fprintf(out, "results left out: %s\n", left.s);
 	choose_details_note(c->side[0].d->has_left_details ? c->side[0].d : c->side[1].d);
@@ -274,6 +279,8 @@ void comparison_json(const struct comparison *c)
 	json_end(&w);
 	json_put(&w, "only_a", json_object_new_int64((int64_t)c->only[0]));
 	json_put(&w, "only_b", json_object_new_int64((int64_t)c->only[1]));
+	json_put(&w, "superseded", json_object_new_int64((int64_t)c->n_several));
+	json_put(&w, "matched_by_host", json_object_new_boolean(c->is_by_host));
 	json_put(&w, "not_matched", following_json(c));
 	json_put(&w, "differences", differences_json(c));
 	json_put(&w, "left_out", choose_left_out_json(&c->left_out));

@@ -357,6 +357,35 @@ ask() {
 	[ "$(ask '"\(.not_matched | join(" ")) \(.metrics[0].matched)"' compare filesystem=ext4 filesystem=xfs)" = 'filesystem mkfs 2' ]
 }
 
+# table HOST DAY FS,RA,VALUE...: a table of that host in the store
+table() {
+	local host=$1 day=$2 row
+	shift 2
+	printf 'import: hosts\nsource: x\npublished: 2026-01-%s\nkeep: single\nhost: %s\naxes: {filesystem: {column: fs}, readahead: {column: ra, unit: KiB}}\n' \
+		"$day" "$host" >"$BATS_TEST_TMPDIR/map"
+	printf 'metrics: {w.t: {column: t, unit: MB/s, better: higher}}\n' >>"$BATS_TEST_TMPDIR/map"
+	{ echo fs,ra,t; for row; do echo "$row"; done; } >"$BATS_TEST_TMPDIR/csv"
+	iosweep import --csv "$BATS_TEST_TMPDIR/csv" --map "$BATS_TEST_TMPDIR/map"
+}
+
+@test "filters on one axis compare a host with itself, never one host's value with another's" {
+	need jq
+	export IOSWEEP_DB=$BATS_TEST_TMPDIR/hosts.db
+	table fast 01 xfs,128,900 xfs,256,900 ext4,128,1000 ext4,256,1000
+	table slow 02 xfs,128,90 ext4,128,100 xfs,512,90 # nothing of 256, which the fast one has on both sides
+	[ "$(ask '[.metrics[0].cells[] | .ratio * 1000 | round] | unique | join(" ")' compare filesystem=xfs filesystem=ext4)" = 1111 ]
+	[ "$(ask '[.metrics[0].cells[] | select(.a.host != .b.host)] | length' compare filesystem=xfs filesystem=ext4)" = 0 ]
+	[ "$(ask '"\(.metrics[0].matched) \(.matched_by_host) \(.superseded) \(.only_a)"' compare filesystem=xfs filesystem=ext4)" = "3 true 0 1" ]
+	iosweep compare filesystem=xfs filesystem=ext4 | grep -q '^host=slow readahead=128KiB'
+	# a cell that only one of them has on the other side, too: no other host steps in
+	[ "$(ask '.metrics[0].matched' compare host=fast,slow host=fast readahead=128KiB filesystem=xfs)" = 1 ]
+	# two sides without a common host: the newest of several on a side, and that is said
+	table other 03 xfs,128,500
+	run iosweep compare host=fast,slow host=other
+	[[ $output == *'2 results left out: other hosts of the same side measured the same settings later'* ]]
+	[ "$(ask '"\(.metrics[0].cells[0].a.host) \(.superseded) \(.matched_by_host)"' compare host=fast,slow host=other readahead=128KiB filesystem=xfs)" = "slow 1 false" ]
+}
+
 @test "a regression ends with status 4, noise does not" {
 	local x=$BATS_TEST_TMPDIR i
 	table() { # NAME FACTOR: six cells of three trials
