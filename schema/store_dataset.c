@@ -70,7 +70,7 @@ static int sweeps_read(struct loader *l, struct err *e)
 
 	if (statement_int(l->s, &n, e, "SELECT count(*) FROM sweep", "") < 0 ||
 	    statement_open(l->s, &st, e,
-	                   "SELECT w.id, coalesce(w.started_ms, w.submitted_ms), p.name, h.name, w.state, w.host_id, w.keep, "
+	                   "SELECT w.id, coalesce(w.started_ms, w.submitted_ms), p.name, " HOST_LABEL ", w.state, w.host_id, w.keep, "
 	                   "w.trials_per_cell FROM sweep w JOIN plan p ON p.id = w.plan_id JOIN host h ON h.id = w.host_id "
 	                   "ORDER BY w.id", "") < 0)
 		return -1;

@@ -44,6 +44,10 @@ struct store {
 int store_failed(struct store *s, struct err *e);
 /* Whether all texts of a store that others made are clean, its names printable, its numbers finite; ERR_USAGE, that names the column. */
 int store_values_check(struct store *s, const char *path, struct err *e);
+/* What reports call the host h: several may have one name (localhost), and are different machines all the same. */
+#define HOST_LABEL \
+	"CASE WHEN (SELECT count(*) FROM host x WHERE x.name = h.name) > 1 THEN h.name || '#' || lower(substr(hex(h.uuid), 1, 6)) ELSE h.name END"
+
 /* The first fault that SQLite finds in a whole file (pragma.html#pragma_quick_check), in one line; "" for none. */
 void database_fault(sqlite3 *db, const char *pragma, struct text *ret);
 /* "store 'PATH': damaged: ...", with what can be done about it.  Value -1. */

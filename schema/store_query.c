@@ -52,7 +52,7 @@ static int sweeps_read(struct query *q, struct err *e)
 	cap = (size_t)n;
 	q->sweeps = arena_array(q->a, cap + 1, sizeof(*q->sweeps));
 	if (statement_open(q->s, &st, e,
-	                   "SELECT w.id, p.name, h.name, w.state, w.keep FROM sweep w JOIN plan p ON p.id = w.plan_id "
+	                   "SELECT w.id, p.name, " HOST_LABEL ", w.state, w.keep FROM sweep w JOIN plan p ON p.id = w.plan_id "
 	                   "JOIN host h ON h.id = w.host_id ORDER BY w.id", "") < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0 && q->n_sweeps < cap)

@@ -454,7 +454,8 @@ static int term_select(struct store *s, const struct filter_term *t, struct sele
 	case FILTER_NAMED:
 		return term_by_name(s, t, q, e);
 	case FILTER_HOST:
-		return term_named(s, t, "host", "SELECT id, name FROM host ORDER BY name", "w.host_id", &q->cells, e);
+		return term_named(s, t, "host", "SELECT id, name FROM host UNION SELECT h.id, " HOST_LABEL " FROM host h ORDER BY 2", "w.host_id",
+		                  &q->cells, e);
 	case FILTER_PLAN:
 		return term_named(s, t, "plan", "SELECT id, name FROM plan ORDER BY name", "w.plan_id", &q->cells, e);
 	case FILTER_SWEEP:

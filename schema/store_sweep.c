@@ -165,7 +165,7 @@ int store_sweep_submit(struct store *s, const struct sweep_new *n, int64_t *ret_
 /* ---- reading ---- */
 
 #define SWEEP_COLUMNS \
-	"SELECT s.id, s.uuid, p.name, p.about, h.name, s.state, s.reason, s.wanted, s.priority, s.target_kind, s.target, " \
+	"SELECT s.id, s.uuid, p.name, p.about, " HOST_LABEL ", s.state, s.reason, s.wanted, s.priority, s.target_kind, s.target, " \
 	"s.submitter_uid, s.submitter_gid, s.submitter, s.cells, s.trials_per_cell, s.keep, s.strict, s.options, " \
 	"s.submitted_ms, s.started_ms, s.ended_ms, s.cells_ended, s.trials_ok, " \
 	"s.trials_per_cell / max(1, (SELECT count(*) FROM sweep_workload x WHERE x.sweep_id = s.id)), " \

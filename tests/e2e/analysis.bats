@@ -386,6 +386,28 @@ table() {
 	[ "$(ask '"\(.metrics[0].cells[0].a.host) \(.superseded) \(.matched_by_host)"' compare host=fast,slow host=other readahead=128KiB filesystem=xfs)" = "slow 1 false" ]
 }
 
+@test "two machines of one name are two hosts everywhere" {
+	need jq sqlite3
+	local a b
+	export IOSWEEP_DB=$BATS_TEST_TMPDIR/b.db
+	table localhost 02 xfs,128,900 ext4,128,800
+	sqlite3 "$IOSWEEP_DB" "UPDATE host SET uuid = x'0123456789abcdef0123456789abcdef'"
+	iosweep export -o "$BATS_TEST_TMPDIR/b"
+	export IOSWEEP_DB=$BATS_TEST_TMPDIR/a.db
+	table localhost 01 xfs,128,500 ext4,128,400
+	[ "$(ask '[.results[].host] | unique | join(" ")' query)" = localhost ]
+	iosweep import "$BATS_TEST_TMPDIR/b"
+	b=localhost#012345 a=localhost#$(sqlite3 "$IOSWEEP_DB" "SELECT lower(substr(hex(uuid), 1, 6)) FROM host WHERE id = 1")
+	[ "$(ask '[.metrics[] | "\(.host) \(.value / 1e6)"] | sort | join(", ")' best)" = "$(printf '%s\n' "$a 500" "$b 900" | sort | paste -sd, | sed 's/,/, /')" ]
+	[ "$(ask '[.groups[] | "\(.host) \(.count)"] | sort | join(", ")' query -g host)" = "$(printf '%s\n' "$a 2" "$b 2" | sort | paste -sd, | sed 's/,/, /')" ]
+	[ "$(iosweep query "host=$b" --raw | wc -l) $(iosweep query host=localhost --raw | wc -l) $(iosweep query "host=local*#*" --raw | wc -l)" = "2 4 4" ]
+	[ "$(ask '.metrics[0].matched, (.metrics[0].cells[0] | .a.host, .b.host)' compare --hosts "$a,$b" | paste -sd ' ')" = "2 $a $b" ]
+	iosweep list --csv --columns host | grep -q "^$b"
+	iosweep show 2 | grep -q " on $b,"
+	# a portable file has the name as it is
+	iosweep export 2 --lines 2>/dev/null | jq -r 'select(.type == "sweep").host' | grep -qx localhost
+}
+
 @test "a regression ends with status 4, noise does not" {
 	local x=$BATS_TEST_TMPDIR i
 	table() { # NAME FACTOR: six cells of three trials
