@@ -134,7 +134,7 @@ static void a_default_is_found_by_what_it_was(void **state)
 		readahead++;
 	while (store_query_next(q, &row, &f->e) > 0) {
 		assert_string_equal(row.axes[readahead], KERNEL_DEFAULT);
-		assert_string_equal(row.effective[readahead], strcmp(row.host, "db1") == 0 ? "131072" : "2621440");
+		assert_string_equal(row.effective[readahead], strcmp(row.host, "db2") != 0 ? "131072" : "2621440");
 		seen++;
 	}
 	assert_int_equal(seen, 2);
