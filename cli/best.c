@@ -378,6 +378,8 @@ int best_print(const struct dataset *d, const struct best_options *b, const stru
 	size_t n;
 	int rc;
 
+	if (b->weights != NULL && weights_check(d, b->weights, e) < 0)
+		return -1;
 	best_rank(d, b->with_flagged, &r, &n);
 	if (n == 0 && b->format == TABLE_PEOPLE)
 		fprintf(stderr, PROGRAM ": no result meets the filter\n");

@@ -69,8 +69,8 @@ static void values_collect(const struct dataset *d, const char *host, bool with_
 	}
 }
 
-/* "a=2,b=1": the weight of each metric; those not named have none. */
-static int weights_read(const struct dataset *d, const struct pareto *p, const char *text, double *ret, struct err *e)
+/* "a=2,b=1": the weight of each metric; those not named have none.  is_all: p has all metrics that there are. */
+static int weights_read(const struct dataset *d, const struct pareto *p, const char *text, bool is_all, double *ret, struct err *e)
 {
 	AUTO_FREE char *copy = xstrdup(text);
 	char *rest = copy, *part;
@@ -92,7 +92,7 @@ static int weights_read(const struct dataset *d, const struct pareto *p, const c
 			ret[k] = w;
 			is_known = true;
 		}
-		if (!is_known) {
+		if (!is_known && is_all) {
 			AUTO_FREE const char **names = xcalloc(p->n_series + 1, sizeof(*names));
 
 			for (size_t k = 0; k < p->n_series; k++)
@@ -137,6 +137,18 @@ static void scores_make(const struct dataset *d, struct pareto *p, const double 
 	}
 }
 
+int weights_check(const struct dataset *d, const char *text, struct err *e)
+{
+	AUTO_FREE size_t *series = xcalloc(d->n_series + 1, sizeof(*series));
+	AUTO_FREE double *weights = xcalloc(d->n_series + 1, sizeof(*weights));
+	struct pareto all = { .series = series };
+
+	for (size_t v = 0; v < d->n_series; v++)
+		if (d->series[v].better != BETTER_NEITHER)
+			series[all.n_series++] = v;
+	return weights_read(d, &all, text, true, weights, e);
+}
+
 int pareto_make(const struct dataset *d, const char *host, const struct best_options *b, struct pareto *ret, struct err *e)
 {
 	struct pareto p = { .host = host };
@@ -153,7 +165,7 @@ int pareto_make(const struct dataset *d, const char *host, const struct best_opt
 	for (size_t i = 0; i < p.n; i++)
 		p.scores[i] = NAN;
 	if (b->weights != NULL) {
-		if (weights_read(d, &p, b->weights, weights, e) < 0) {
+		if (weights_read(d, &p, b->weights, false, weights, e) < 0) {
 			pareto_done(&p);
 			return -1;
 		}

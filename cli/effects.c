@@ -92,13 +92,13 @@ static int levels_order(const struct dataset *d, struct series_effects *s, const
 		s->names[k] = xcalloc(x->n_values + 1, sizeof(int));
 		for (size_t v = 0; v < x->n_values; v++)
 			s->names[k][v] = (int)v;
-		if (o->from == NULL || o->to == NULL || !list_has(o->axes, x->name))
+		if ((o->from == NULL && o->to == NULL) || !list_has(o->axes, x->name))
 			continue;
-		from = level_named(x, o->from, e);
-		to = from < 0 ? -1 : level_named(x, o->to, e);
-		if (to < 0)
+		if ((from = level_named(x, o->from != NULL ? o->from : o->to, e)) < 0 || (to = level_named(x, o->to != NULL ? o->to : o->from, e)) < 0)
 			return -1;
-		if (from < to)
+		if (o->from != NULL && o->to != NULL && from == to)
+			return err_set(e, ERR_USAGE, "effects: from '%s' to '%s' nothing changes", o->from, o->to);
+		if (from <= to)
 			continue;
 		swap = s->names[k][from];
 		s->names[k][from] = s->names[k][to];

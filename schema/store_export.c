@@ -146,6 +146,20 @@ int store_export(struct store *s, const struct merge_options *o, const char *pat
 
 /* ---- reading ---- */
 
+/* By its first bytes, so that a device or another program's archive is not copied before it is looked at. */
+static bool begins_as_export(const unsigned char *data, int n)
+{
+	static const char magic[] = "SQLite format 3"; /* fileformat2.html, with the NUL */
+
+	return data[0] == '{' || (n >= (int)sizeof(magic) && memcmp(data, magic, sizeof(magic)) == 0);
+}
+
+static int export_refuse(const char *path, struct err *e)
+{
+	err_set(e, ERR_USAGE, "'%s' cannot be imported: not an SQLite file", path);
+	return err_hint(e, "nothing was imported; a published table is taken in by --csv FILE --map MAP");
+}
+
 /* Inflates path into the scratch file; a plain store is copied.  Every fault names the byte of the file. */
 static int file_inflate(const char *path, const struct made *t, struct err *e)
 {
@@ -163,15 +177,19 @@ static int file_inflate(const char *path, const struct made *t, struct err *e)
 	gz = gzdopen(dup(in), "rb");
 	if (gz == NULL)
 		return err_sys(e, errno, "open '%s'", path);
-	while (rc == 0 && (n = gzread(gz, buf, sizeof(buf))) > 0)
-		bytes += n, rc = write_all(out, buf, (size_t)n, t->file, e);
+	while (rc == 0 && (n = gzread(gz, buf, sizeof(buf))) > 0) {
+		rc = bytes == 0 && !begins_as_export(buf, n) ? export_refuse(path, e) : write_all(out, buf, (size_t)n, t->file, e);
+		bytes += n;
+	}
 	gzerror(gz, &code);
-	if (rc == 0 && (n < 0 || code != Z_OK)) {
+	if (rc == 0 && code == Z_ERRNO) {
+		rc = err_sys(e, errno, "read '%s'", path);
+	} else if (rc == 0 && (n < 0 || code != Z_OK)) {
 		rc = err_set(e, ERR_USAGE, "'%s' is %s (byte %lld)", path, code == Z_BUF_ERROR ? "cut short" : "damaged", (long long)gzoffset(gz));
 		err_hint(e, "nothing was imported; export it again");
 	}
-	if (gzclose(gz) != Z_OK || (rc == 0 && bytes == 0)) {
-		rc = rc < 0 ? rc : err_set(e, ERR_USAGE, "'%s' is %s", path, bytes == 0 ? "empty" : "cut short");
+	if ((gzclose(gz) != Z_OK || bytes == 0) && rc == 0) {
+		rc = err_set(e, ERR_USAGE, "'%s' is %s", path, bytes == 0 ? "empty" : "cut short");
 		err_hint(e, "nothing was imported; export it again");
 	}
 	return rc;

@@ -2,6 +2,8 @@
 # The morning after: what the published studies say, asked by every command; and how stores of several hosts meet.
 # No daemon and no root: all of it works on a store file.
 
+bats_require_minimum_version 1.5.0
+
 load helpers
 
 setup_file() {
@@ -384,6 +386,39 @@ table() {
 	run iosweep compare host=fast,slow host=other
 	[[ $output == *'2 results left out: other hosts of the same side measured the same settings later'* ]]
 	[ "$(ask '"\(.metrics[0].cells[0].a.host) \(.superseded) \(.matched_by_host)"' compare host=fast,slow host=other readahead=128KiB filesystem=xfs)" = "slow 1 false" ]
+}
+
+@test "a weight or a value that does not exist is refused before anything is printed" {
+	need jq
+	local wrong
+	for wrong in dd-raed.throughput=1 dd-read.throughput=-1 dd-read.throughput=nan ''; do
+		run --separate-stderr iosweep best --weights "$wrong"
+		[ "$status" -eq 2 ] && [ -z "$output" ]
+	done
+	[[ $(iosweep best --weights dd-raed.throughput=1 2>&1) == *"did you mean 'dd-read.throughput'?"* ]]
+	# a metric that some hosts have not measured
+	[ "$(ask '[.pareto[] | select([.cells[].score] | any) | .host] | sort | join(" ")' best --weights dd-read.throughput=1)" = "pe1950 pe1950-iii" ]
+	run iosweep effects 3 -x filesystem --from xsf
+	[ "$status" -eq 2 ]
+	[[ $output == *"axis 'filesystem' has no value 'xsf' in the selection"*"did you mean 'xfs'?"* ]]
+	run iosweep effects 3 -x filesystem --from xfs --to xfs
+	[ "$status" -eq 2 ]
+	[ "$(ask '[.metrics[0].axes[0].effects[] | .from] | unique | join(" ")' effects 3 -x filesystem --from ext3)" = ext3 ]
+}
+
+@test "what is no export is refused by its first bytes" {
+	export TMPDIR=$BATS_TEST_TMPDIR
+	run timeout 5 iosweep import /dev/zero
+	[ "$status" -eq 2 ]
+	[[ $output == *"'/dev/zero' cannot be imported: not an SQLite file"*'nothing was imported'* ]]
+	head -c 50000000 /dev/zero | gzip >"$BATS_TEST_TMPDIR/bomb"
+	run timeout 5 iosweep import "$BATS_TEST_TMPDIR/bomb"
+	[ "$status" -eq 2 ]
+	run iosweep import "$BATS_TEST_TMPDIR"
+	[ "$status" -eq 1 ]
+	[[ $output == *"read '$BATS_TEST_TMPDIR': Is a directory"* ]]
+	# from a pipe, as any file
+	iosweep export 9 2>/dev/null | IOSWEEP_DB=$BATS_TEST_TMPDIR/mine.db iosweep import /dev/stdin
 }
 
 @test "two machines of one name are two hosts everywhere" {
