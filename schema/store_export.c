@@ -160,15 +160,35 @@ static int export_refuse(const char *path, struct err *e)
 	return err_hint(e, "nothing was imported; a published table is taken in by --csv FILE --map MAP");
 }
 
+/* All of gz into out; ret_bytes: inflated. */
+static int inflate_all(gzFile gz, int out, const char *path, const struct made *t, off_t *ret_bytes, struct err *e)
+{
+	unsigned char buf[BUFFER_BYTES];
+	int n, rc = 0, code = Z_OK;
+
+	while (rc == 0 && (n = gzread(gz, buf, sizeof(buf))) > 0) {
+		rc = *ret_bytes == 0 && !begins_as_export(buf, n) ? export_refuse(path, e) : write_all(out, buf, (size_t)n, t->file, e);
+		*ret_bytes += n;
+	}
+	if (rc < 0)
+		return -1;
+	gzerror(gz, &code);
+	if (code == Z_ERRNO)
+		return err_sys(e, errno, "read '%s'", path);
+	if (n >= 0 && code == Z_OK)
+		return 0;
+	err_set(e, ERR_USAGE, "'%s' is %s (byte %lld)", path, code == Z_BUF_ERROR ? "cut short" : "damaged", (long long)gzoffset(gz));
+	return err_hint(e, "nothing was imported; export it again");
+}
+
 /* Inflates path into the scratch file; a plain store is copied.  Every fault names the byte of the file. */
 static int file_inflate(const char *path, const struct made *t, struct err *e)
 {
-	unsigned char buf[BUFFER_BYTES];
 	AUTO_CLOSE int out = open(t->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	AUTO_CLOSE int in = open(path, O_RDONLY | O_CLOEXEC);
 	gzFile gz;
 	off_t bytes = 0;
-	int n = 0, rc = 0, code = Z_OK;
+	int rc;
 
 	if (in < 0)
 		return err_sys(e, errno, "open '%s'", path);
@@ -177,22 +197,11 @@ static int file_inflate(const char *path, const struct made *t, struct err *e)
 	gz = gzdopen(dup(in), "rb");
 	if (gz == NULL)
 		return err_sys(e, errno, "open '%s'", path);
-	while (rc == 0 && (n = gzread(gz, buf, sizeof(buf))) > 0) {
-		rc = bytes == 0 && !begins_as_export(buf, n) ? export_refuse(path, e) : write_all(out, buf, (size_t)n, t->file, e);
-		bytes += n;
-	}
-	gzerror(gz, &code);
-	if (rc == 0 && code == Z_ERRNO) {
-		rc = err_sys(e, errno, "read '%s'", path);
-	} else if (rc == 0 && (n < 0 || code != Z_OK)) {
-		rc = err_set(e, ERR_USAGE, "'%s' is %s (byte %lld)", path, code == Z_BUF_ERROR ? "cut short" : "damaged", (long long)gzoffset(gz));
-		err_hint(e, "nothing was imported; export it again");
-	}
-	if ((gzclose(gz) != Z_OK || bytes == 0) && rc == 0) {
-		rc = err_set(e, ERR_USAGE, "'%s' is %s", path, bytes == 0 ? "empty" : "cut short");
-		err_hint(e, "nothing was imported; export it again");
-	}
-	return rc;
+	rc = inflate_all(gz, out, path, t, &bytes, e);
+	if ((gzclose(gz) == Z_OK && bytes > 0) || rc < 0)
+		return rc;
+	err_set(e, ERR_USAGE, "'%s' is %s", path, bytes == 0 ? "empty" : "cut short");
+	return err_hint(e, "nothing was imported; export it again");
 }
 
 static int scratch_refuse(const char *path, const struct err *why, struct err *e)
