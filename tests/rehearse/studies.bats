@@ -4,7 +4,7 @@
 
 load ../e2e/helpers
 
-setup_file() { export STUDIES_BEGAN=$SECONDS; }
+setup_file() { export STUDIES_BEGAN=$EPOCHSECONDS; } # SECONDS begins anew with each test
 setup() {
 	need_root
 	need jq bonnie++
@@ -72,5 +72,6 @@ has() {
 }
 
 @test "the four took less than ten minutes" {
-	[ $((SECONDS - STUDIES_BEGAN)) -lt 600 ]
+	echo "the four took $((EPOCHSECONDS - STUDIES_BEGAN)) s" >&3
+	[ $((EPOCHSECONDS - STUDIES_BEGAN)) -lt 600 ]
 }
