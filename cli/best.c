@@ -342,6 +342,7 @@ static int best_json(const struct dataset *d, const struct ranking *r, size_t n,
 	json_object_object_add(root, "pareto", paretos);
 	json_object_object_add(root, "left_out", choose_left_out_json(cells));
 	json_object_object_add(root, "superseded", json_object_new_int64(d->n_superseded));
+	json_object_object_add(root, "environments", choose_environments_json(d));
 	json_print(root, stdout);
 	return 0;
 }
@@ -368,6 +369,7 @@ static int best_formats(const struct dataset *d, const struct ranking *r, size_t
 	if (d->n_superseded > 0)
 		fprintf(stderr, PROGRAM ": %" PRId64 " older results of the same configs on the same hosts are left out (--all takes them)\n",
 		        d->n_superseded);
+	choose_environments_note(d);
 	choose_details_note(d);
 	return 0;
 }

@@ -65,6 +65,39 @@ int choose_dataset(const struct options *o, struct store *s, const struct filter
 	return store_dataset(s, f, &d, ret, e);
 }
 
+#define FACTS_TOLD 3 /* of a host; JSON has all */
+
+void choose_environments_note(const struct dataset *d)
+{
+	for (size_t i = 0; i < d->n_mixed;) {
+		AUTO_TEXT struct text facts = { 0 };
+		size_t n = 0, first = i;
+
+		for (; i < d->n_mixed && strcmp(d->mixed[i].host, d->mixed[first].host) == 0; i++, n++)
+			if (n < FACTS_TOLD)
+				text_printf(&facts, "%s%s (%s)", n > 0 ? ", " : "", d->mixed[i].key, d->mixed[i].values);
+		if (n > FACTS_TOLD)
+			text_printf(&facts, " and %zu more", n - FACTS_TOLD);
+		fprintf(stderr, PROGRAM ": on %s the results differ in more than their settings: %s; sweep=, since= or %s= chooses\n", d->mixed[first].host, facts.s,
+		        d->mixed[first].key);
+	}
+}
+
+struct json_object *choose_environments_json(const struct dataset *d)
+{
+	struct json_object *j = json_object_new_array();
+
+	for (size_t i = 0; i < d->n_mixed; i++) {
+		struct json_object *fact = json_object_new_object();
+
+		json_object_object_add(fact, "host", json_object_new_string(d->mixed[i].host));
+		json_object_object_add(fact, "fact", json_object_new_string(d->mixed[i].key));
+		json_object_object_add(fact, "values", json_object_new_string(d->mixed[i].values));
+		json_object_array_add(j, fact);
+	}
+	return j;
+}
+
 void choose_details_note(const struct dataset *d)
 {
 	if (d->has_left_details)

@@ -35,6 +35,8 @@ bool choose_is_filter(const char *word);
 /* Reads OPTIONS_SELECT and loads the dataset. */
 int choose_dataset(const struct options *o, struct store *s, const struct filter *f, struct dataset **ret, struct err *e);
 /* A line on stderr if filter.no_details left anything out. */
+void choose_environments_note(const struct dataset *d); /* that the results of one host were measured under several environments */
+struct json_object *choose_environments_json(const struct dataset *d);
 void choose_details_note(const struct dataset *d);
 /* ERR_USAGE unless each of --across is known. */
 int choose_across(const struct options *o, bool *ret_tool, bool *ret_keep, struct err *e);

@@ -52,6 +52,7 @@ static int json_all(const struct dataset *d, const struct effects_options *x, st
 	choose_cells_left_out(d, &cells);
 	json_object_object_add(root, "metrics", metrics);
 	json_object_object_add(root, "left_out", choose_left_out_json(&cells));
+	json_object_object_add(root, "environments", choose_environments_json(d));
 	json_print(root, stdout);
 	return 0;
 }
@@ -91,6 +92,8 @@ static int effects_run(const struct options *o, struct err *e)
 		return -1;
 	if (d->n_results == 0 && x.format == TABLE_PEOPLE)
 		fprintf(stderr, PROGRAM ": no result meets the filter\n");
+	if (x.format == TABLE_PEOPLE)
+		choose_environments_note(d);
 	if (x.format == TABLE_PEOPLE)
 		rc = people_print(d, &x, e);
 	else if (x.format == TABLE_JSON && options_text(o, "columns") == NULL)

@@ -103,6 +103,7 @@ void dataset_free(struct dataset *d)
 	free(d->cells);
 	free(d->levels);
 	free(d->results);
+	free(d->environments);
 	arena_free(d->arena);
 	free(d);
 }

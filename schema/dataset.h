@@ -53,6 +53,12 @@ struct dataset_result {
 	int64_t trial_id;         /* the middle one; 0: none */
 	const char *flags;        /* "" or "cached drift" */
 };
+/* A fact, other than of a tool, that has several values among the results of one host. */
+struct mixed_fact {
+	const char *host, *key;
+	const char *values;       /* joined by " | " */
+	int rank;                 /* as in struct difference */
+};
 struct dataset {
 	struct arena *arena;
 	struct dataset_axis *axes;
@@ -67,6 +73,10 @@ struct dataset {
 	struct dataset_result *results; /* by series, then cell */
 	size_t n_results;
 	int64_t n_superseded;         /* results of older visits of the same config on the same host, not here */
+	struct dataset_environment { int64_t host_id, id; } *environments; /* behind the results, each once */
+	size_t n_environments, cap_environments;
+	struct mixed_fact *mixed;     /* in which they differ, host by host, what changes a number first */
+	size_t n_mixed;
 	bool has_left_details;        /* results of metrics that are details are not here (no_details of the filter) */
 };
 

@@ -204,6 +204,84 @@ int store_differences(struct store *s, const struct side_cell *a_cells, size_t n
 	return rc;
 }
 
+/* ---- environments that meet in one dataset ---- */
+
+void dataset_environment_add(struct dataset *d, int64_t host_id, int64_t environment_id)
+{
+	for (size_t i = d->n_environments; i-- > 0;)
+		if (d->environments[i].id == environment_id && d->environments[i].host_id == host_id)
+			return;
+	if (environment_id == 0)
+		return;
+	ARRAY_GROW(d->environments, d->n_environments, d->cap_environments);
+	d->environments[d->n_environments++] = (struct dataset_environment){ host_id, environment_id };
+}
+
+static int mixed_compare(const void *a, const void *b)
+{
+	const struct mixed_fact *x = a, *y = b;
+	int host = strcmp(x->host, y->host);
+
+	return host != 0 ? host : x->rank != y->rank ? x->rank - y->rank : strcmp(x->key, y->key);
+}
+
+/* Those of one host; ids: its environments. */
+static int host_facts_mixed(struct store *s, const char *host, const char *ids, struct arena *a, struct mixed_fact **at, size_t *n, size_t *cap,
+                            struct err *e)
+{
+	AUTO_FREE char *sql = xasprintf("SELECT key, group_concat(value, ' | ') FROM (SELECT DISTINCT key, value FROM environment_fact WHERE "
+	                                "environment_id IN (%s) AND class <> 'volatile' AND key NOT GLOB 'tool.*' ORDER BY key, value) "
+	                                "GROUP BY key HAVING count(*) > 1", ids);
+	AUTO_STATEMENT struct statement *st = NULL;
+	int rc;
+
+	if (statement_open(s, &st, e, sql, "") < 0)
+		return -1;
+	while ((rc = statement_next(st, e)) > 0) {
+		ARRAY_GROW(*at, *n, *cap);
+		(*at)[*n] = (struct mixed_fact){ .host = host, .key = column_text(st, 0, a), .values = column_text(st, 1, a) };
+		(*at)[*n].rank = fact_rank((*at)[*n].key);
+		(*n)++;
+	}
+	return rc;
+}
+
+static const char *host_name(const struct dataset *d, int64_t host_id)
+{
+	size_t i = 0;
+
+	while (i + 1 < d->n_sweeps && d->sweeps[i].host_id != host_id)
+		i++;
+	return d->sweeps[i].host;
+}
+
+int store_mixed_facts(struct store *s, struct dataset *d, struct err *e)
+{
+	AUTO_FREE struct mixed_fact *at = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < d->n_environments; i++) {
+		AUTO_TEXT struct text ids = { 0 };
+		bool is_first = true;
+		size_t count = 0;
+
+		for (size_t k = 0; k < d->n_environments; k++) {
+			if (d->environments[k].host_id != d->environments[i].host_id)
+				continue;
+			is_first = is_first && k >= i;
+			text_printf(&ids, "%s%lld", count++ > 0 ? "," : "", (long long)d->environments[k].id);
+		}
+		if (is_first && count > 1 &&
+		    host_facts_mixed(s, host_name(d, d->environments[i].host_id), ids.s, d->arena, &at, &n, &cap, e) < 0)
+			return -1;
+	}
+	if (n > 1)
+		qsort(at, n, sizeof(*at), mixed_compare);
+	d->mixed = rows_keep(d->arena, at, n, sizeof(*at));
+	d->n_mixed = n;
+	return 0;
+}
+
 int store_config_find(struct store *s, const char *digits, int64_t *ret_id, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;

@@ -22,6 +22,7 @@ struct loader {
 	size_t n_tools, cap_tools;
 	struct { int64_t id, workload_id, environment_id; } *trials; /* owned: of the cell at hand */
 	size_t n_trials, cap_trials;
+	int64_t environment_id;        /* of the result at hand */
 	struct loaded_metric {
 		int64_t id, workload_id;
 		const char *name, *label, *unit;
@@ -342,13 +343,11 @@ static int metric_find(struct loader *l, int64_t id, const struct loaded_metric 
 static int series_find(struct loader *l, const struct loaded_metric *m, struct statement *st, size_t cell, size_t *ret, struct err *e)
 {
 	struct dataset *d = l->d;
-	size_t sweep = d->cells[cell].sweep;
-	enum keep keep = d->sweeps[sweep].keep;
-	int64_t environment_id;
+	enum keep keep = d->sweeps[d->cells[cell].sweep].keep;
 	const char *tools;
 
-	if (environment_find(l, d->cells[cell].id, column_int(st, 6), m->workload_id, &environment_id, e) < 0 ||
-	    tools_find(l, environment_id, m->workload_id, &tools, e) < 0)
+	if (environment_find(l, d->cells[cell].id, column_int(st, 6), m->workload_id, &l->environment_id, e) < 0 ||
+	    tools_find(l, l->environment_id, m->workload_id, &tools, e) < 0)
 		return -1;
 	for (size_t i = 0; i < d->n_series; i++) {
 		struct dataset_series *v = &d->series[i];
@@ -360,7 +359,7 @@ static int series_find(struct loader *l, const struct loaded_metric *m, struct s
 		*ret = i;
 		return 0;
 	}
-	series_add(l, m, sweep, tools, keep);
+	series_add(l, m, d->cells[cell].sweep, tools, keep);
 	*ret = d->n_series - 1;
 	return 0;
 }
@@ -406,6 +405,7 @@ static int result_add(struct loader *l, struct statement *st, size_t cell, struc
 		.flags = flags_intern(d, column_borrow(st, 7)),
 	};
 	d->n_results++;
+	dataset_environment_add(d, d->sweeps[sweep].host_id, l->environment_id);
 	d->series[series].n++;
 	d->cells[cell].n_results++;
 	return 0;
@@ -439,7 +439,7 @@ static size_t only_first(const struct dataset_options *o, int64_t cell_id)
 	return low;
 }
 
-/* Those of o->only; whatever the filter says of them was asked before. */
+/* Those of o->only: the filter was asked before. */
 static int results_read_only(struct loader *l, struct err *e)
 {
 	for (size_t i = 0; i < l->d->n_cells; i++) {
@@ -563,7 +563,7 @@ static int dataset_load(struct loader *l, const struct filter *f, struct err *e)
 	if (sweeps_read(l, e) < 0 || cells_read(l, &q, e) < 0)
 		return -1;
 	cells_prune(l);
-	if (results_read(l, &q, e) < 0)
+	if (results_read(l, &q, e) < 0 || store_mixed_facts(l->s, l->d, e) < 0)
 		return -1;
 	cells_sort(l);
 	series_name(l->d);

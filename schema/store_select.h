@@ -69,6 +69,9 @@ struct dataset_options {
  * dataset_free. */
 int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret, struct err *e);
 
+/* For store_dataset alone (store_compare.c): notes that a result stands for this environment; finds what differs in all of them. */
+void dataset_environment_add(struct dataset *d, int64_t host_id, int64_t environment_id);
+int store_mixed_facts(struct store *s, struct dataset *d, struct err *e);
 /* For store_dataset alone: fills axes and levels of a dataset whose cells are there (store_levels.c). */
 int store_dataset_levels(struct store *s, struct dataset *d, struct err *e);
 

@@ -365,7 +365,7 @@ table() {
 	shift 2
 	printf 'import: hosts\nsource: x\npublished: 2026-01-%s\nkeep: single\nhost: %s\naxes: {filesystem: {column: fs}, readahead: {column: ra, unit: KiB}}\n' \
 		"$day" "$host" >"$BATS_TEST_TMPDIR/map"
-	printf 'metrics: {w.t: {column: t, unit: MB/s, better: higher}}\n' >>"$BATS_TEST_TMPDIR/map"
+	printf 'metrics: {w.t: {column: t, unit: MB/s, better: higher}}\nenvironment: %s\n' "${ENVIRONMENT:-{\}}" >>"$BATS_TEST_TMPDIR/map"
 	{ echo fs,ra,t; for row; do echo "$row"; done; } >"$BATS_TEST_TMPDIR/csv"
 	iosweep import --csv "$BATS_TEST_TMPDIR/csv" --map "$BATS_TEST_TMPDIR/map"
 }
@@ -419,6 +419,24 @@ table() {
 	[[ $output == *"read '$BATS_TEST_TMPDIR': Is a directory"* ]]
 	# from a pipe, as any file
 	iosweep export 9 2>/dev/null | IOSWEEP_DB=$BATS_TEST_TMPDIR/mine.db iosweep import /dev/stdin
+}
+
+@test "what changed beside the settings is told by best and effects, too" {
+	need jq
+	export IOSWEEP_DB=$BATS_TEST_TMPDIR/changed.db
+	ENVIRONMENT='{kernel.release: "5.10", cpu.model: one}' table h 01 xfs,128,900 xfs,256,910 xfs,512,905 ext4,512,1
+	ENVIRONMENT='{kernel.release: "6.18", cpu.model: one}' table h 02 ext4,128,1000 ext4,256,1010 ext4,512,1005
+	ENVIRONMENT='{kernel.release: "6.18", cpu.model: two}' table other 03 ext4,128,1000
+	local command said='on h the results differ in more than their settings: kernel.release (5.10 | 6.18); sweep=, since= or kernel.release= chooses'
+	for command in best 'effects host=h' 'effects host=*'; do
+		# shellcheck disable=SC2086 # words of the command
+		[ "$(iosweep $command 2>&1 >/dev/null | grep -c -F "$said")" = 1 ]
+		[ "$(ask '.environments | map("\(.host) \(.fact) \(.values)") | join(", ")' $command)" = "h kernel.release 5.10 | 6.18" ]
+	done
+	# one environment, and what only an older visit was measured under, are no difference
+	[[ $(iosweep best kernel.release=6.18 2>&1) != *'differ in more'* ]]
+	[[ $(iosweep best host=h filesystem=ext4 2>&1) != *'differ in more'* ]]
+	[[ $(iosweep best --all host=h filesystem=ext4 2>&1) == *"$said"* ]]
 }
 
 @test "two machines of one name are two hosts everywhere" {
