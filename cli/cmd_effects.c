@@ -29,6 +29,7 @@ static int people_print(const struct dataset *d, const struct effects_options *x
 		effects_people(d, &s, x, stdout);
 		series_effects_done(&s);
 	}
+	choose_environments_note(d);
 	choose_details_note(d);
 	return 0;
 }
@@ -92,8 +93,6 @@ static int effects_run(const struct options *o, struct err *e)
 		return -1;
 	if (d->n_results == 0 && x.format == TABLE_PEOPLE)
 		fprintf(stderr, PROGRAM ": no result meets the filter\n");
-	if (x.format == TABLE_PEOPLE)
-		choose_environments_note(d);
 	if (x.format == TABLE_PEOPLE)
 		rc = people_print(d, &x, e);
 	else if (x.format == TABLE_JSON && options_text(o, "columns") == NULL)
