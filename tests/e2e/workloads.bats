@@ -396,6 +396,27 @@ accounted() {
 	[ -z "$(find "$HOME_DIR" -name 'iosweep-try-*')" ]
 }
 
+@test "a wait that is given up says what the last attempt said" {
+	need_root
+	need jq
+	daemon_start
+	cat >"$HOME_DIR/plan.yaml" <<-'END'
+	plan: wait
+	target: {directory: scratch}
+	matrix: [{label.x: y}]
+	trials: 1
+	settle: 0
+	workloads:
+	  - command:
+	      prepare: [{argv: [sh, -c, "echo wait: error: nobody answers >&2; echo wait: hint: begin it >&2; exit 2"], retry: yes, timeout: 300ms}]
+	      run: [sleep, "0"]
+	END
+	run iosweep submit "$HOME_DIR/plan.yaml" --wait
+	[ "$status" -eq 1 ]
+	[ "$(query "SELECT reason FROM trial")" = \
+		"did not end well within its time-out: prepare: '/usr/bin/sh' exited with status 2: wait: error: nobody answers" ]
+}
+
 @test "hdparm reads the target device itself, without privilege" {
 	need_root
 	need jq hdparm
