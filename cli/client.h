@@ -11,6 +11,7 @@
 
 #include "schema/base/err.h"
 
+#define CLIENT_GREETING_MS 5000 /* without a reply: then it is asked whether the daemon answers at all */
 #define CLIENT_TIMEOUT_MS 60000 /* for one reply: the daemon may look at every device of the host for it */
 
 struct client;
@@ -31,7 +32,7 @@ struct json_object *client_request(const char *name);
 
 /* Sends a request (taken over) and waits for its reply.  ret: owned, json_object_put; NULL: the reply is not wanted.
  * d: gets the diagnostics of a refused plan; may be NULL.  Fails with the daemon's own error, ERR_UNREACHABLE if the line
- * broke, ERR_TIMEOUT. */
+ * broke or the daemon does not even greet (stopped, say: known after twice CLIENT_GREETING_MS), ERR_TIMEOUT. */
 int client_call(struct client *c, struct json_object *request, struct json_object **ret, struct diags *d, struct err *e);
 
 /* The same on a connection of its own. */

@@ -448,3 +448,22 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	wait_for 30 state_is done
 	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 2 ]
 }
+
+@test "a daemon that is stopped is told from one that is still looking, and is named, within seconds" {
+	daemon_start
+	kill -STOP "$DAEMON"
+	local command began status=0
+	truncate -s 400K "$HOME_DIR/large.yaml" # more than a socket takes
+	tr '\0' '#' <"$HOME_DIR/large.yaml" >"$HOME_DIR/plan.yaml"
+	for command in devices 'cancel last' 'stop --now' "submit $HOME_DIR/plan.yaml"; do
+		began=$SECONDS status=0
+		iosweep $command >"$HOME_DIR/out" 2>&1 || status=$?
+		cat "$HOME_DIR/out"
+		[ "$status" -eq 3 ]
+		[ $((SECONDS - began)) -le 14 ]
+		grep -q "the daemon (process $DAEMON) is stopped, and answers nobody" "$HOME_DIR/out"
+		grep -q "'kill -CONT $DAEMON' makes it go on" "$HOME_DIR/out"
+	done
+	kill -CONT "$DAEMON"
+	iosweep devices >/dev/null
+}
