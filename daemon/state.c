@@ -159,3 +159,11 @@ int state_lock_worker(const struct config *c, int64_t sweep_id, int *ret, struct
 	*ret = TAKE_FD(fd);
 	return 0;
 }
+
+bool state_worker_is_there(const struct config *c, int64_t sweep_id)
+{
+	struct flock own = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = sweep_id, .l_len = 1 };
+	AUTO_CLOSE int fd = -1;
+
+	return lock_open(c, "worker.lock", &fd, NULL) == 0 && fcntl(fd, F_OFD_GETLK, &own) == 0 && own.l_type != F_UNLCK;
+}

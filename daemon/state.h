@@ -23,5 +23,7 @@ int state_lock(const struct config *c, int *ret, struct err *e);
  * gives up; the former is a lock on one byte (F_OFD_SETLKW, fcntl(2)), which it keeps.  ret: the descriptor of both.
  * ERR_CANCELLED on SIGTERM. */
 int state_lock_worker(const struct config *c, int64_t sweep_id, int *ret, struct err *e);
+/* Whether a worker of this sweep is there, of whichever daemon.  Waits for nothing. */
+bool state_worker_is_there(const struct config *c, int64_t sweep_id);
 
 #endif

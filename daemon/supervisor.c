@@ -16,21 +16,17 @@
 #include "daemon/parked.h"
 #include "daemon/process.h"
 #include "daemon/server.h"
+#include "daemon/undo_queue.h"
 #include "daemon/worker/worker.h"
 #include "schema/base/log.h"
 
 #define RETRY_MS   2000
+#define FORMER_MS  500  /* between two looks whether the worker of a dead daemon is still there */
 #define UNDO_TRIES 3 /* undo-only workers in a row that die on the same sweep */
 
 struct waiter {
 	supervisor_cb cb;
 	void *data;
-};
-
-struct undo_task {
-	int64_t sweep_id;
-	int tries;
-	bool is_crash;         /* of a worker, just now: counts against the sweep */
 };
 
 struct supervisor {
@@ -41,8 +37,7 @@ struct supervisor {
 	char hangs[512];       /* why it waits for its device; "" if it does not */
 	char by[160];          /* who wants what is wanted of its sweep; "" after a restart of the daemon */
 	char last_words[512];  /* how the worker said that its sweep ended; the store may not have taken it */
-	struct undo_task *undo;/* owned: sweeps to be undone before anything else, first come first served */
-	size_t n_undo, cap_undo;
+	struct undo_queue undo;
 	struct waiter *waiters;/* owned */
 	size_t n_waiters, cap_waiters;
 	uv_timer_t retry;
@@ -88,9 +83,10 @@ static void waiters_call(struct supervisor *s)
 	free(list);
 }
 
-static bool is_quiet(const struct supervisor *s)
+/* What cannot be undone yet is not waited for. */
+static bool is_quiet(struct supervisor *s)
 {
-	return s->worker == NULL && s->n_undo == 0 && s->unsettled == 0;
+	return s->worker == NULL && s->unsettled == 0 && !undo_queue_ready(&s->undo, s->daemon->config);
 }
 
 void supervisor_when_quiet(struct supervisor *s, supervisor_cb cb, void *data)
@@ -155,20 +151,6 @@ static int settle_aside(struct supervisor *s, const struct sweep *sweep, struct 
 	return 0;
 }
 
-static void undo_add(struct supervisor *s, int64_t sweep_id, int tries, bool is_crash)
-{
-	ARRAY_GROW(s->undo, s->n_undo, s->cap_undo);
-	s->undo[s->n_undo++] = (struct undo_task){ .sweep_id = sweep_id, .tries = tries, .is_crash = is_crash };
-}
-
-static struct undo_task undo_take(struct supervisor *s)
-{
-	struct undo_task first = s->undo[0];
-
-	memmove(s->undo, s->undo + 1, --s->n_undo * sizeof(*s->undo));
-	return first;
-}
-
 /* ---- how a worker ended ---- */
 
 static void status_describe(int status, char *buf, size_t n)
@@ -227,7 +209,7 @@ static int run_settle(struct supervisor *s, const struct sweep *sweep, int statu
 	}
 	status_describe(status, text, sizeof(text));
 	supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
-	undo_add(s, sweep->id, 0, true);
+	undo_queue_add(&s->undo, sweep->id, true);
 	return 0;
 }
 
@@ -253,7 +235,7 @@ static int undone_settle(struct supervisor *s, const struct sweep *sweep, bool i
 
 static int undo_settle(struct supervisor *s, const struct sweep *sweep, int status, struct err *e)
 {
-	struct undo_task task = s->undo[0];
+	struct undo_task task = s->undo.at[0];
 	AUTO_TEXT struct text target = { 0 };
 	char text[160];
 
@@ -262,18 +244,18 @@ static int undo_settle(struct supervisor *s, const struct sweep *sweep, int stat
 			return -1;
 		queue_target(sweep->target_kind, sweep->target, &target);
 		queue_readmit(&s->daemon->queue, target.s);
-		undo_take(s);
+		undo_queue_take(&s->undo);
 		return 0;
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != WORKER_UNDO_FAILED) {
 		status_describe(status, text, sizeof(text));
 		supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
-		if (++s->undo[0].tries < UNDO_TRIES)
+		if (++s->undo.at[0].tries < UNDO_TRIES)
 			return 0; /* it stays first */
 	}
 	if (settle_aside(s, sweep, e) < 0)
 		return -1;
-	undo_take(s);
+	undo_queue_take(&s->undo);
 	return 0;
 }
 
@@ -475,6 +457,25 @@ static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo)
 	uv_timer_start(&s->retry, retry_settle, RETRY_MS, 0);
 }
 
+/* Nobody starts on its target, nor goes on with its sweep. */
+static void former_worker_await(struct supervisor *s, int64_t sweep_id)
+{
+	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep_id);
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_TEXT struct text target = { 0 };
+	struct sweep sweep;
+
+	if (entry != NULL && entry->state == QUEUE_WAITING)
+		queue_hold(entry, false);
+	if (store_sweep_get(s->daemon->store, sweep_id, a, &sweep, NULL) < 0)
+		return;
+	queue_target(sweep.target_kind, sweep.target, &target);
+	if (queue_is_aside(&s->daemon->queue, target.s))
+		return;
+	log_notice("sweep %lld: its former worker is still there; %s is put aside until it has ended", (long long)sweep_id, target.s);
+	queue_put_aside(&s->daemon->queue, target.s);
+}
+
 /* ---- what others ask ---- */
 
 void supervisor_go(struct supervisor *s)
@@ -484,10 +485,14 @@ void supervisor_go(struct supervisor *s)
 	comeback_look(s->daemon->comeback);
 	if (s->worker != NULL || s->unsettled != 0 || s->daemon->is_stopping)
 		return;
-	if (s->n_undo > 0) {
-		worker_start(s, s->undo[0].sweep_id, true);
+	if (undo_queue_ready(&s->undo, s->daemon->config)) {
+		worker_start(s, s->undo.at[0].sweep_id, true);
 		return;
 	}
+	for (size_t i = 0; i < s->undo.n; i++)
+		former_worker_await(s, s->undo.at[i].sweep_id);
+	if (s->undo.n > 0 && !uv_is_active((uv_handle_t *)&s->retry))
+		uv_timer_start(&s->retry, retry_settle, FORMER_MS, 0);
 	next = queue_next(&s->daemon->queue);
 	if (next != NULL)
 		worker_start(s, next->sweep_id, false);
@@ -507,16 +512,13 @@ void supervisor_tell(struct supervisor *s, int64_t sweep_id, enum wanted wanted,
 
 bool supervisor_undoes(const struct supervisor *s, int64_t sweep_id)
 {
-	for (size_t i = 0; i < s->n_undo; i++)
-		if (s->undo[i].sweep_id == sweep_id)
-			return true;
-	return false;
+	return undo_queue_has(&s->undo, sweep_id);
 }
 
 void supervisor_undo(struct supervisor *s, int64_t sweep_id)
 {
 	if (!supervisor_undoes(s, sweep_id))
-		undo_add(s, sweep_id, 0, false);
+		undo_queue_add(&s->undo, sweep_id, false);
 }
 
 void supervisor_stop(struct supervisor *s, supervisor_cb cb)
@@ -565,7 +567,7 @@ int supervisor_load(struct supervisor *s, struct err *e)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		log_notice("sweep %lld: was interrupted, or left something to put back; that comes first", (long long)orphans[i]);
-		undo_add(s, orphans[i], 0, false);
+		undo_queue_add(&s->undo, orphans[i], false);
 	}
 	return 0;
 }
@@ -592,7 +594,7 @@ void supervisor_free(struct supervisor *s)
 {
 	if (s == NULL)
 		return;
-	free(s->undo);
+	undo_queue_done(&s->undo);
 	free(s->waiters);
 	free(s);
 }

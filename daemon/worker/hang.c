@@ -19,6 +19,7 @@
 
 #include "daemon/worker/record.h"
 #include "daemon/worker/sysroot.h"
+#include "daemon/worker/target.h"
 #include "daemon/worker/tunable.h"
 #include "schema/base/log.h"
 
@@ -32,6 +33,7 @@ static struct {
 	bool is_armed;
 	bool is_hanging;        /* the store and the daemon were told */
 	bool is_paused;         /* the store's state was 'running' and is 'paused' for it */
+	bool keeps_turn;        /* settings of the host are just being changed */
 } hang = { .timer_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- who hangs ---- */
@@ -66,8 +68,26 @@ static int pause_store(struct store *s, int64_t sweep_id, const char *reason, bo
 	return store_event(s, sweep_id, "hangs", e, "%s", reason + strlen(REASON_HANGS));
 }
 
-/* s: of the calling thread.  What cannot be stored is told the daemon all the same. */
-static void tell(struct store *s, pid_t pid, const char *name, bool is_killed)
+/* What was set for the whole host must not stay while another sweep runs.  as: whose store and journal are used; the worker
+ * itself may be in the middle of using its own.  The lock is held: whoever hangs does not go on before this is decided. */
+static void park(struct worker *as)
+{
+	struct worker *w = hang.w;
+	struct err e;
+
+	if (w->turn_fd < 0 || w->is_parked || !hang.is_paused || hang.keeps_turn)
+		return;
+	if (host_settings_restore(as, &e) < 0) {
+		log_err(LOG_LEVEL_WARNING, &e, "settings of the host stay until the device answers, and nothing else runs");
+		return;
+	}
+	w->is_parked = true;
+	flock(w->turn_fd, LOCK_UN);
+	record_line(w, "parked", "");
+}
+
+/* as: the calling thread's, see park.  What cannot be stored is told the daemon all the same. */
+static void tell(struct worker *as, pid_t pid, const char *name, bool is_killed)
 {
 	const char *base = strrchr(name, '/') != NULL ? strrchr(name, '/') + 1 : name;
 	char reason[600];
@@ -79,31 +99,42 @@ static void tell(struct store *s, pid_t pid, const char *name, bool is_killed)
 	if (!hang.is_hanging && (is_killed || hang.is_armed)) {
 		hang.is_hanging = true;
 		record_line(hang.w, "hangs", reason + strlen(REASON_HANGS));
-		if (s != NULL)
-			pause_store(s, hang.w->sweep_id, reason, &hang.is_paused, NULL);
+		if (as->store != NULL)
+			pause_store(as->store, hang.w->sweep_id, reason, &hang.is_paused, NULL);
+		park(as);
 	}
 	pthread_mutex_unlock(&hang.lock);
 }
 
-/* What was set for the whole host must not stay while another sweep runs. */
-static void park(struct worker *w)
+int hang_check(struct err *e)
 {
-	struct err e;
+	int rc = 0;
 
-	if (w->turn_fd < 0 || w->is_parked || !hang.is_paused)
-		return;
-	if (host_settings_restore(w, &e) < 0) {
-		log_err(LOG_LEVEL_WARNING, &e, "settings of the host stay until the device answers, and nothing else runs");
-		return;
-	}
-	w->is_parked = true;
-	flock(w->turn_fd, LOCK_UN);
-	record_line(w, "parked", "");
+	if (hang.w == NULL)
+		return 0;
+	pthread_mutex_lock(&hang.lock);
+	if (hang.w->is_parked)
+		rc = err_set(e, ERR_DEVICE_LOST, "%s did not answer", hang.w->claimed.name);
+	pthread_mutex_unlock(&hang.lock);
+	return rc;
 }
 
-int hang_check(const struct worker *w, struct err *e)
+int hang_turn_keep(struct err *e)
 {
-	return w->is_parked ? err_set(e, ERR_DEVICE_LOST, "%s did not answer", w->claimed.name) : 0;
+	pthread_mutex_lock(&hang.lock);
+	hang.keeps_turn = true;
+	pthread_mutex_unlock(&hang.lock);
+	if (hang_check(e) == 0)
+		return 0;
+	hang_turn_release();
+	return -1;
+}
+
+void hang_turn_release(void)
+{
+	pthread_mutex_lock(&hang.lock);
+	hang.keeps_turn = false;
+	pthread_mutex_unlock(&hang.lock);
 }
 
 void hang_begin(pid_t pid, const char *name)
@@ -111,8 +142,7 @@ void hang_begin(pid_t pid, const char *name)
 	if (hang.w == NULL)
 		return;
 	record_commit(hang.w, NULL);
-	tell(hang.w->store, pid, name, true);
-	park(hang.w);
+	tell(hang.w, pid, name, true);
 }
 
 static void answer_tell(void)
@@ -204,15 +234,19 @@ static bool timer_wait(void)
 	return true;
 }
 
-/* A connection of this thread's own: the worker's is in use, perhaps by what hangs. */
+/* A connection of this thread's own: the worker's is in use, perhaps by what hangs.  Of the worker only what stays as it is
+ * all its life. */
 static void self_tell(void)
 {
 	AUTO_FREE char *path = xasprintf("%s/iosweep.db", hang.w->config->state);
-	struct store *s = NULL;
+	struct worker as = { .config = hang.w->config, .sweep_id = hang.w->sweep_id, .host_proc_fd = hang.w->host_proc_fd };
 
-	store_open(path, STORE_WRITE, &s, NULL);
-	tell(s, getpid(), "iosweepd --worker", false);
-	store_close(s);
+	memcpy(as.boot_id, hang.w->boot_id, sizeof(as.boot_id));
+	claimed_init(&as.claimed);
+	store_open(path, STORE_WRITE, &as.store, NULL);
+	tell(&as, getpid(), "iosweepd --worker", false);
+	store_close(as.store);
+	tunables_free(&as);
 }
 
 static void *watch(void *arg)

@@ -5,8 +5,9 @@
  * store with a reason that names the target and the process, and the daemon puts the target aside.  When the wait is over
  * the sweep is 'running' again, and goes on from there as after any other time-out.
  *
- * A worker that waits for a tool also gives up its turn, so that sweeps on other targets go on: it puts back what it has
- * set for the whole host, and when the tool has ended it undoes the rest and ends ("parked").
+ * The worker then also gives up its turn, so that sweeps on other targets go on: what it has set for the whole host is put
+ * back, and when the wait is over it undoes the rest and ends ("parked").  From then on it starts no tool that is not for
+ * undoing, and sets nothing for the host.
  *
  *   arm ─── 30 s without disarm, and no progress ──▶ HANGING ──▶ disarm
  *   tools: killed, and HANG_AFTER_NS later still there ──▶ HANGING ──▶ it has ended
@@ -38,6 +39,10 @@ void hang_disarm(void);
 void hang_begin(pid_t pid, const char *name);
 bool hang_end(void);
 /* ERR_DEVICE_LOST if it has. */
-int hang_check(const struct worker *w, struct err *e);
+int hang_check(struct err *e);
+
+/* Around a change of settings of the whole host: the turn is not given up meanwhile.  ERR_DEVICE_LOST if it was already. */
+int hang_turn_keep(struct err *e);
+void hang_turn_release(void);
 
 #endif

@@ -45,7 +45,7 @@ int sweep_check_wanted(struct worker *w, struct err *e)
 	struct pollfd p = { .fd = w->cancel_fd, .events = POLLIN };
 	bool is_told = poll(&p, 1, 0) > 0;
 
-	if (hang_check(w, e) < 0)
+	if (hang_check(e) < 0)
 		return -1;
 	if (!is_told && clock_ns() - checked_ns < WANTED_CHECK_NS)
 		return 0;

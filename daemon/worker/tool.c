@@ -292,6 +292,12 @@ int tools_run(const struct tool_env *env, const struct tool_identity *as, const 
 	int rc = 0;
 
 	hang_disarm();
+	/* one that cannot be cancelled is for undoing */
+	if (env->cancel_fd >= 0 && hang_check(e) < 0) {
+		memset(ret, 0, n * sizeof(*ret));
+		hang_arm();
+		return -1;
+	}
 	tools = fault_tools(tools, n);
 	run_init(&r, env, tools, n, ret);
 	for (size_t i = 0; i < n && rc == 0; i++)

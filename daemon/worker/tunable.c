@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/worker/hang.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/sysroot.h"
 
@@ -295,13 +296,22 @@ static int sysctls_save(struct worker *w, struct err *e)
 	return 0;
 }
 
+static int sysctls_apply(struct worker *w, struct err *e)
+{
+	int rc = hang_turn_keep(e);
+
+	if (rc < 0)
+		return -1;
+	rc = sysctls_save(w, e) < 0 ? -1 : place_apply(w, AXIS_VM, false, e);
+	hang_turn_release();
+	return rc;
+}
+
 int tune_apply(struct worker *w, struct err *e)
 {
 	if (cell_sets(w, AXIS_BDI) && w->claimed.n_queues > 0 && queue_baseline_save(w, e) < 0)
 		return -1;
-	if (sysctls_save(w, e) < 0)
-		return -1;
-	if (place_apply(w, AXIS_VM, false, e) < 0)
+	if (sysctls_apply(w, e) < 0)
 		return -1;
 	return place_apply(w, AXIS_BDI, false, e);
 }

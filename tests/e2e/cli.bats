@@ -261,7 +261,8 @@ json() { # PYTHON-EXPRESSION over d: of show --json on stdin
 	echo $! >"$HOME_DIR/daemon.pid"
 	wait $waiter || { cat "$HOME_DIR/err"; false; }
 	grep -q 'no daemon answers: the sweep goes on when one is started' "$HOME_DIR/err"
-	grep -q ' 3 \|0.*%' "$HOME_DIR/out"
+	grep '  slow  on .*: done$' "$HOME_DIR/out"
+	[ "$(query "SELECT group_concat(repetition) FROM trial WHERE state = 'ok' AND cell_id = (SELECT max(id) FROM cell) ORDER BY 1")" = 1,2,3 ]
 	kill -TERM "$(cat "$HOME_DIR/daemon.pid")"
 	wait_for 20 bash -c "! kill -0 $(cat "$HOME_DIR/daemon.pid")"
 }

@@ -26,6 +26,13 @@ load faultdisk
 	[ "$(query "SELECT count(*) FROM undo WHERE state <> 'done'")" = 0 ]
 }
 
+# Another sweep, elsewhere, runs to its end: [SECONDS].
+beside() {
+	printf 'plan: beside\ntarget: {directory: scratch}\nmatrix: {label.n: 1}\nsettle: 0\nworkloads: [dd-write: {size: 1MiB}]\n' \
+		>"$HOME_DIR/beside.yaml"
+	timeout "${1:-30}" iosweep submit "$HOME_DIR/beside.yaml" --wait
+}
+
 hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 
 @test "a device that hangs for long is put aside, by its name and the process that waits; others go on; it returns by itself" {
@@ -56,8 +63,7 @@ hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 	echo "$output"
 	[ "$status" -eq 1 ]
 	grep -q 'when the device answers' <<<"$output"
-	printf 'plan: beside\ntarget: {directory: scratch}\nmatrix: {label.n: 1}\nsettle: 0\nworkloads: [dd-write: {size: 1MiB}]\n' >"$HOME_DIR/beside.yaml"
-	timeout 30 iosweep submit "$HOME_DIR/beside.yaml" --wait # on another target
+	beside # on another target
 	dd_is_stuck
 	kill -CONT "$NBDKIT"
 	wait_for 120 state_of_first_is 'done'
@@ -111,34 +117,81 @@ state_of_first_is() { case " $* " in *" $(sweep_state 1) "*) ;; *) return 1 ;; e
 	pgrep -f -- "--config $CONFIG --worker 1" # it waits, and nothing else does its work meanwhile
 	daemon_start
 	answers_at_once
-	sleep 1
+	beside # on another target
+	wait_for 10 grep -q "sweep 1: its former worker is still there; device 'disk' is put aside" "$HOME_DIR/daemon.log"
+	run timeout 5 iosweep resume 1 # no second worker on one disk
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -q "device 'disk' is put aside" <<<"$output"
 	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" -gt 0 ]
 	kill -CONT "$NBDKIT"
 	wait_for 120 state_of_first_is 'done'
 	dump
-	[ "$(query "SELECT count(DISTINCT cell_id || ' ' || repetition) FROM trial WHERE state = 'ok'")" = 4 ]
+	[ "$(query "SELECT count(DISTINCT cell_id || ' ' || repetition) FROM trial
+		WHERE state = 'ok' AND cell_id IN (SELECT id FROM cell WHERE sweep_id = 1)")" = 4 ]
 	as_before
 	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
 }
 
-@test "a worker that itself waits for a device that hangs is told of, too, and obeys when the device answers" {
-	disk_up
-	daemon_start
-	disk_plan 'timeout: 600s' | sed "s|run: .*|run: [[bash, -c, 'dd if=/dev/zero of=f bs=1M count=8; sleep 2']]|; s/warm: yes/warm: no/" >"$PLAN"
+# The worker itself waits: for a syncfs(2) of what the trial before has written.
+worker_hangs() {
+	disk_plan 'timeout: 600s' | sed "s|run: .*|run: [[bash, -c, 'dd if=/dev/zero of=f bs=1M count=8; sleep 2']]|; s/warm: yes/warm: no/
+		s/scheduler: mq-deadline}/scheduler: mq-deadline, vm.dirtytime_expire_seconds: 4321s}/" >"$PLAN"
 	iosweep submit "$PLAN"
 	wait_for 30 trial_runs
+	[ "$(cat "$sysctl")" = 4321 ]
 	sleep 1 # what dd wrote is in the page cache; the next trial begins with a syncfs
 	kill -STOP "$NBDKIT"
+}
+told_of_worker() { grep -q "device 'disk' ($LOOP) does not answer: process [0-9]* ('iosweepd --worker') waits in the kernel" <<<"$(sweep_reason)"; }
+
+@test "a worker that itself waits for a device that hangs is told of, others go on, and it returns by itself" {
+	local sysctl=/proc/sys/vm/dirtytime_expire_seconds lock was
+	exec {lock}>/var/tmp/iosweep-test-sysctl.lock # shared with the rows of the crash matrix that set it
+	flock "$lock"
+	was=$(cat "$sysctl")
+	disk_up
+	daemon_start
+	worker_hangs
 	wait_for 90 hangs
 	sweep_reason
-	grep -q "device 'disk' ($LOOP) does not answer: process [0-9]* ('iosweepd --worker') waits in the kernel" <<<"$(sweep_reason)"
+	told_of_worker
 	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 1 ]
-	iosweep cancel last
+	wait_for 5 [ "$(cat "$sysctl")" = "$was" ] # of the host's settings none is left
 	run timeout 5 iosweep stop --now
 	echo "$output"
 	[ "$status" -eq 1 ]
 	grep -q "does not answer" <<<"$output"
+	beside
 	kill -CONT "$NBDKIT"
-	wait_for 60 state_of_first_is cancelled
+	wait_for 120 state_of_first_is 'done'
+	dump
+	[ "$(query "SELECT count(*), count(DISTINCT cell_id || ' ' || repetition) FROM trial
+		WHERE state = 'ok' AND cell_id IN (SELECT id FROM cell WHERE sweep_id = 1)")" = '4|4' ]
 	wait_for 10 as_before
+	[ "$(cat "$sysctl")" = "$was" ]
+}
+
+@test "a worker that waits for a device and whose daemon dies gives up its turn all the same, and is followed when it has ended" {
+	local sysctl=/proc/sys/vm/dirtytime_expire_seconds lock was
+	exec {lock}>/var/tmp/iosweep-test-sysctl.lock
+	flock "$lock"
+	was=$(cat "$sysctl")
+	disk_up
+	daemon_start
+	worker_hangs
+	sleep 5
+	kill -KILL "$DAEMON"
+	wait "$DAEMON" || true
+	daemon_start
+	beside 90 # when the hung one has told, and put back what it had set
+	[ "$(cat "$sysctl")" = "$was" ]
+	iosweep cancel 1
+	[ "$(sweep_state 1)" = cancelled ]
+	kill -CONT "$NBDKIT"
+	wait_for 60 as_before
+	wait_for 20 nothing_pending
+	disk_plan 'timeout: 60s' >"$PLAN" # the device is not put aside any more
+	timeout 60 iosweep submit "$PLAN" --wait
+	[ "$(cat "$sysctl")" = "$was" ]
 }
