@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "schema/filter.h"
+#include "schema/store.h"
 #include "schema/workload.h"
 #include "schema/yaml.h"
 
@@ -280,8 +281,8 @@ static void header_read(const struct reader *r, const struct node *root)
 		fault(r, root, "'%s' is missing: where the table was published", "source");
 	if (published == NULL)
 		fault(r, root, "'%s' is missing: a date as 2008-11 or 2008-11-20", "published");
-	else if (filter_date(published, &m->published_ms, &to_ms) < 0)
-		fault(r, node_get(root, "published"), "'%s' is not a date: write 2008, 2008-11 or 2008-11-20", published);
+	else if (filter_date(published, &m->published_ms, &to_ms) < 0 || m->published_ms < 0 || to_ms > STORE_TIME_MAX_MS)
+		fault(r, node_get(root, "published"), "'%s' is not a date of 1970 to 2199: write 2008, 2008-11 or 2008-11-20", published);
 	if (host == NULL)
 		fault(r, root, "'%s' is missing: {value: NAME} or {column: NAME}", "host");
 	else

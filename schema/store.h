@@ -23,6 +23,8 @@
 
 struct store;
 
+#define STORE_TIME_MAX_MS INT64_C(7258118400000) /* the end of 2199: nanoseconds between two times of a store fit in 64 bits */
+
 enum store_mode {
 	STORE_WRITE,  /* creates and migrates */
 	STORE_READ,   /* read-only; refuses a store that needs a migration by a newer daemon */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The texts and numbers of a store that somebody else made, before any of it is merged.  What this program writes is clean and finite; a
+ * The texts and numbers of a store that somebody else made, before any of it is merged.  What this program writes is clean and within bounds; a
  * file from another host may hold anything, and would stay in the store for good.
  */
 #include <stdio.h>
@@ -32,12 +32,18 @@ static void text_is_fit(sqlite3_context *to, int n, sqlite3_value **at)
 	sqlite3_result_int(to, fits && (s == NULL || sqlite3_value_int(at[1]) == 0 || text_is_printable(s)));
 }
 
+/* Times are within 1938 and 2199, so that nanoseconds between two of them fit in 64 bits; other numbers may be added up in pairs. */
+#define TIME_RANGE "-1000000000000 AND 7258118400000"
+#define COUNT_RANGE "-2305843009213693952 AND 2305843009213693952"
+
 /* How SQL finds what does not fit: SQLite reads 9e999 as infinite. */
-static char *condition_make(const char *table, const char *column, bool is_text)
+static char *condition_make(const char *table, const char *column, char type)
 {
-	if (is_text)
+	if (type == 'T')
 		return xasprintf("NOT is_fit(%s, %d)", column, (int)is_name(table, column));
-	return xasprintf("abs(%s) = 9e999", column);
+	if (type == 'R')
+		return xasprintf("abs(%s) = 9e999", column);
+	return xasprintf("%s NOT BETWEEN %s", column, text_ends(column, "_ms") ? TIME_RANGE : COUNT_RANGE);
 }
 
 /* All columns of a table in one statement, since a large table is read for it: what the first that does not fit is called, and says. */
@@ -46,9 +52,9 @@ struct table_check {
 	struct text where, which, what;
 };
 
-static void column_add(struct table_check *t, const char *column, bool is_text)
+static void column_add(struct table_check *t, const char *column, char type)
 {
-	AUTO_FREE char *condition = condition_make(t->name, column, is_text);
+	AUTO_FREE char *condition = condition_make(t->name, column, type);
 
 	text_printf(&t->where, "%s%s", t->where.n > 0 ? " OR " : "", condition);
 	text_printf(&t->which, " WHEN %s THEN '%s'", condition, column);
@@ -70,7 +76,7 @@ static int table_check(struct store *s, const char *path, const struct table_che
 	if (rc <= 0)
 		return rc;
 	shown = text_printable(column_borrow(st, 1));
-	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s.%s holds what is no text or number: '%.80s'", path, t->name, column_borrow(st, 0), shown);
+	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s.%s holds what no store has: '%.80s'", path, t->name, column_borrow(st, 0), shown);
 	return err_hint(e, "nothing was imported");
 }
 
@@ -79,10 +85,11 @@ static int columns_check(struct store *s, const char *path, struct table_check *
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	/* the journal is not merged, and its paths are what they are; tables that are not ours have names that need quotes */
+	/* the journal is not merged, and its paths are what they are; tables that are not ours have names that need quotes; ids are made anew */
 	if (statement_open(s, &st, e,
-	                   "SELECT m.name, c.name, c.type = 'TEXT' FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND "
-	                   "c.type IN ('TEXT', 'REAL') AND m.name <> 'undo' AND m.name || c.name NOT GLOB '*[^a-z_]*' ORDER BY 1", "") < 0)
+	                   "SELECT m.name, c.name, c.type FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND "
+	                   "c.type IN ('TEXT', 'REAL', 'INTEGER') AND m.name <> 'undo' AND m.name || c.name NOT GLOB '*[^a-z_]*' AND "
+	                   "c.name <> 'id' AND c.name NOT GLOB '*_id' ORDER BY 1", "") < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		if (strcmp(t->name, column_borrow(st, 0)) != 0) {
@@ -93,7 +100,7 @@ static int columns_check(struct store *s, const char *path, struct table_check *
 			text_clear(&t->what);
 			snprintf(t->name, sizeof(t->name), "%s", column_borrow(st, 0));
 		}
-		column_add(t, column_borrow(st, 1), column_int(st, 2) != 0);
+		column_add(t, column_borrow(st, 1), column_borrow(st, 2)[0]);
 	}
 	return rc < 0 ? -1 : table_check(s, path, t, e);
 }

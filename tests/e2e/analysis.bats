@@ -321,7 +321,7 @@ ask() {
 	export IOSWEEP_DB=$BATS_TEST_TMPDIR/mine.db
 	run iosweep import "$bad"
 	[ "$status" -eq 2 ]
-	[[ $output == *"cannot be imported: axis.name holds what is no text or number: 'scheduler"'\x1b\xfe'*'nothing was imported'* ]]
+	[[ $output == *"cannot be imported: axis.name holds what no store has: 'scheduler"'\x1b\xfe'*'nothing was imported'* ]]
 	[ "$(iosweep sql 'SELECT count(*) FROM sweeps' --raw)" = 0 ]
 }
 
@@ -404,6 +404,18 @@ table() {
 	run iosweep effects 3 -x filesystem --from xfs --to xfs
 	[ "$status" -eq 2 ]
 	[ "$(ask '[.metrics[0].axes[0].effects[] | .from] | unique | join(" ")' effects 3 -x filesystem --from ext3)" = ext3 ]
+}
+
+@test "a date that no store takes is refused where it stands" {
+	local year
+	sed 's/^published:.*/published: DATE/' "$ROOT/sweeps/history/r910.yaml" >"$BATS_TEST_TMPDIR/map"
+	export IOSWEEP_DB=$BATS_TEST_TMPDIR/dates.db
+	for year in 1969 2200 9999; do
+		sed "s/DATE/$year/" "$BATS_TEST_TMPDIR/map" >"$BATS_TEST_TMPDIR/map.$year"
+		run iosweep import --csv "$ROOT/sweeps/history/r910.csv" --map "$BATS_TEST_TMPDIR/map.$year"
+		[ "$status" -eq 2 ]
+		[[ $output == *"map.$year:"*": '$year' is not a date of 1970 to 2199"* ]]
+	done
 }
 
 @test "what is no export is refused by its first bytes" {

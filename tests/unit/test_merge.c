@@ -400,6 +400,8 @@ static void texts_that_are_none_are_refused_and_nothing_is_merged(void **state)
 	static const char *const spoilt[] = { /* names have one line, numbers an end */
 		"UPDATE host SET name = name || char(10) || 'db9'", "UPDATE measurement SET value = 9e999", "UPDATE result SET value = -9e999",
 		"UPDATE result SET max = 9e999", "UPDATE trial_fact SET value = 9e999", "UPDATE axis_value SET number = -9e999",
+		"UPDATE cell SET position = 9223372036854775807", "UPDATE sweep SET started_ms = 7258118400001", "UPDATE event SET at_ms = -9223372036854775807",
+		"UPDATE trial SET user_ns = 9223372036854775807", "UPDATE result SET left_out = -9223372036854775807",
 	};
 	struct fixture *f = *state;
 	char *db = file_of(f, "a.db"), *to = file_of(f, "to.db"), *bad = file_of(f, "bad.db");
@@ -417,7 +419,7 @@ static void texts_that_are_none_are_refused_and_nothing_is_merged(void **state)
 		fixture_sql(f, arena_printf(f->a, "UPDATE %s SET %s = %s || %s", table, column, column, poisons[i % ARRAY_SIZE(poisons)]));
 		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
 		assert_int_equal(f->e.kind, ERR_USAGE);
-		if (!text_starts(f->e.text, arena_printf(f->a, "'%s' cannot be imported: %s.%s holds what is no text or number: '", bad, table, column)))
+		if (!text_starts(f->e.text, arena_printf(f->a, "'%s' cannot be imported: %s.%s holds what no store has: '", bad, table, column)))
 			fail_msg("%s.%s: %s", table, column, f->e.text);
 		assert_true(text_is_printable(f->e.text));
 		assert_string_equal(f->e.hint, "nothing was imported");
