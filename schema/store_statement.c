@@ -282,10 +282,13 @@ bool column_is_null(struct statement *st, int i)
 const char *column_borrow(struct statement *st, int i)
 {
 	const char *s = (const char *)sqlite3_column_text(st->stmt, i);
-	size_t n = s != NULL ? (size_t)sqlite3_column_bytes(st->stmt, i) : 0;
+	size_t n;
 
+	if (s == NULL || s[0] == '\0') /* most reasons and flags */
+		return "";
+	n = (size_t)sqlite3_column_bytes(st->stmt, i);
 	if (text_is_clean(s, n))
-		return s != NULL ? s : "";
+		return s;
 	ARRAY_GROW(st->cleaned, st->n_cleaned, st->cap_cleaned);
 	st->cleaned[st->n_cleaned] = text_cleaned(s, n);
 	return st->cleaned[st->n_cleaned++];
