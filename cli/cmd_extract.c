@@ -142,12 +142,15 @@ static int trial_extract(struct extracting *x, const struct kept_trial *t, struc
 	size_t n;
 	int rc = 0;
 
-	if (w == NULL || store_output_get(x->store, t->id, a, &captures, &n, e) < 0) {
+	if (store_output_get(x->store, t->id, a, &captures, &n, e) < 0) {
 		workload_free(own);
-		return w == NULL ? err_set(e, ERR_NOT_FOUND, "workload '%s': no definition '%s'", t->workload, t->definition) : -1;
+		return -1;
 	}
 	x->n_trials++;
-	if (extract(w, t->params, t->n_params, captures, n, t->facts, t->n_facts, t->exit_status, a, &o, &why) < 0) {
+	if (w == NULL) {
+		fprintf(stderr, PROGRAM ": trial %" PRId64 ": workload '%s': no definition '%s'\n", t->id, t->workload, t->definition);
+		x->n_refused++;
+	} else if (extract(w, t->params, t->n_params, captures, n, t->facts, t->n_facts, t->exit_status, a, &o, &why) < 0) {
 		fprintf(stderr, PROGRAM ": trial %" PRId64 ": %s\n", t->id, why.text);
 		x->n_refused++;
 	} else if (strcmp(t->state, "ok") == 0 || o.state == EXTRACT_OK) {

@@ -353,6 +353,10 @@ accounted() {
 	iosweep show last --json >"$SHOWN"
 	[ "$(result own.rate | cut -d. -f1)" = 12 ]
 	[ "$(result own.errors | cut -d. -f1)" = 3 ]
+	sqlite3 "$IOSWEEP_DB" "UPDATE workload SET name = 'gone', definition = 'of another time'" # one that nobody can read is no end
+	run iosweep extract last
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"trial 1: workload 'own': no definition 'gone'"*"trial 2: workload 'own': no definition 'gone'"* ]]
 }
 
 @test "workloads: the list, one trial, a saved output" {
