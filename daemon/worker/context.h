@@ -30,6 +30,7 @@ struct claimed {
 	int lease_fd;            /* of the whole disk, if the device is a partition: then this one holds the lease; -1 */
 	dev_t devno;             /* of the device to format and mount */
 	bool is_written;         /* workloads have had the bare device: what stands on it is this sweep's own */
+	bool is_bare;            /* and nothing was made over it since */
 	uint64_t diskseq;
 	int64_t size_bytes;
 	char sysfs[128];         /* "/sys/block/loop3" (of the device itself, also a partition) */

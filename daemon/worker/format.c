@@ -273,6 +273,7 @@ static int filesystem_make(struct worker *w, const struct format *f, const struc
 			return -1;
 	path_format(w->claimed.filesystem, sizeof(w->claimed.filesystem), "%s", f->type);
 	w->claimed.is_lazy = format_is_lazy(f);
+	w->claimed.is_bare = false;
 	describe(w, family);
 	return 0;
 }
@@ -295,6 +296,9 @@ int format_make(struct worker *w, struct err *e)
 	family = family_find(f.type);
 	if (family == NULL)
 		return err_set(e, ERR_USAGE, "unknown filesystem '%s'", f.type);
+	/* Whoever can write below a mounted filesystem can make the kernel read what it must never read. */
+	if (w->claimed.is_written && target_is_free(w, e) < 0)
+		return -1;
 	if (guard_ask_again(w, &there, e) < 0 || filesystem_make(w, &f, family, &there, e) < 0)
 		return err_in(e, "make %s", f.type);
 	free(w->step_detail);

@@ -23,6 +23,7 @@
 #include "daemon/worker/guard.h"
 #include "daemon/worker/holder.h"
 #include "daemon/worker/image.h"
+#include "daemon/worker/mount.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/sysroot.h"
 #include "daemon/worker/tunable.h"
@@ -256,7 +257,7 @@ void claimed_done(struct claimed *c)
 	free(c->warning);
 }
 
-static int node_is_free(const struct worker *w, const char *name, dev_t devno, struct err *e)
+static int device_is_free(const struct worker *w, const char *name, dev_t devno, struct err *e)
 {
 	char holder[256];
 
@@ -266,6 +267,30 @@ static int node_is_free(const struct worker *w, const char *name, dev_t devno, s
 	return err_hint(e, "whoever has a device open reads and writes what comes to stand on it later: end that process");
 }
 
+int target_is_free(struct worker *w, struct err *e)
+{
+	if (device_is_free(w, w->claimed.name, w->claimed.devno, e) == 0)
+		return 0;
+	w->is_target_refused = true;
+	return -1;
+}
+
+/* Workloads have written what they liked to the bare device: a filesystem with the UUID of one that the host mounts, or a member
+ * of one of its arrays.  Nothing of that is to be found by whoever looks at the device next. */
+static int bare_device_wipe(const struct worker *w, struct err *e)
+{
+	const struct claimed *c = &w->claimed;
+	AUTO_CLOSE int fd = -1;
+	int n;
+
+	if (!c->is_bare || c->kind != TARGET_DEVICE || target_is_there(w, NULL) < 0)
+		return 0;
+	fd = device_open_alone(c->private_node, O_RDWR);
+	if (fd < 0)
+		return err_sys(e, errno, "wipe the signatures on %s", c->name);
+	return signature_wipe(fd, NULL, &n, e) < 0 ? err_in(e, "%s", c->name) : 0;
+}
+
 /* When no tool is left.  The node goes first: nobody can open it any more. */
 static int node_withdraw(struct worker *w, struct err *e)
 {
@@ -273,11 +298,13 @@ static int node_withdraw(struct worker *w, struct err *e)
 
 	if (c->private_node[0] == '\0')
 		return 0;
+	if (bare_device_wipe(w, e) < 0)
+		return -1;
 	if (unlink(c->private_node) < 0 && errno != ENOENT)
 		return err_sys(e, errno, "remove '%s'", c->private_node);
 	if (!w->is_node_noted)
 		return 0;
-	if (node_is_free(w, c->name, c->devno, e) < 0 || journal_finish(w, "node", c->node, e) < 0)
+	if (device_is_free(w, c->name, c->devno, e) < 0 || journal_finish(w, "node", c->node, e) < 0)
 		return -1;
 	w->is_node_noted = false;
 	return 0;
@@ -306,7 +333,7 @@ int node_put_back(struct worker *w, const struct undo_entry *u, const char **ret
 	if (slash == NULL || device_read(slash + 1, &d, NULL) < 0)
 		return 0;
 	device_identity(&d, identity, sizeof(identity));
-	return strcmp(identity, u->identity) == 0 ? node_is_free(w, u->object, d.devno, e) : 0;
+	return strcmp(identity, u->identity) == 0 ? device_is_free(w, u->object, d.devno, e) : 0;
 }
 
 /* Settings first, while the device is still ours; an image's file last, when nothing is attached to it any more. */
@@ -319,9 +346,9 @@ int target_release(struct worker *w, struct err *e)
 		return 0;
 	rc = c->n_queues > 0 ? queue_restore(w, e) : 0;
 	descriptor_close(&c->mount_fd);
-	if (node_withdraw(w, rc == 0 ? e : NULL) < 0)
-		rc = -1;
 	if (c->fd >= 0 && loop_state_restore(c->fd, &c->loop, rc == 0 ? e : NULL) < 0)
+		rc = -1;
+	if (node_withdraw(w, rc == 0 ? e : NULL) < 0)
 		rc = -1;
 	descriptor_close(&c->lease_fd);
 	descriptor_close(&c->fd);

@@ -17,6 +17,9 @@ void claimed_done(struct claimed *c);
 /* Commits that tools get the target's node, before the first one does. */
 int node_note(struct worker *w, struct err *e);
 
+/* ERR_BUSY if a process that is none of the sweep's has the device open through the node that tools were given. */
+int target_is_free(struct worker *w, struct err *e);
+
 /* ERR_DEVICE_LOST unless the claimed device is still there with the same diskseq. */
 int target_is_there(const struct worker *w, struct err *e);
 /* Pending entries of this sweep of one kind (and one object, or NULL) are marked as done, in one transaction. */

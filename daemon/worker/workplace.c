@@ -58,7 +58,7 @@ static int bare_device_ask(struct worker *w, struct err *e)
 		return 0;
 	if (guard_ask_again(w, &there, e) < 0)
 		return -1;
-	c->is_written = true;
+	c->is_written = c->is_bare = true;
 	return 0;
 }
 

@@ -235,6 +235,42 @@ holder_ends() {
 	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
 }
 
+@test "no filesystem is made over a device that somebody has kept from an earlier cell" {
+	local name=iosweep-attack-$$-below
+	device_make disk 16MiB
+	daemon_start
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$HOME_DIR/attack" take "$name" open >"$HOME_DIR/taken" 3>&- &
+	HOLDER=$!
+	wait_for 5 grep -q listening "$HOME_DIR/taken"
+	attack_plan '{device: disk, erase: yes}' '{filesystem: [none, ext4]}' 1 "$HOME_DIR/attack" pass '${device}' "$name" >"$PLAN"
+	run iosweep submit "$PLAN" --wait
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -q taken "$HOME_DIR/taken"
+	[ "$(query "SELECT count(*) FROM step_run WHERE step = 'mount'")" = 0 ]
+	[ "$(query "SELECT count(*) FROM undo WHERE kind = 'filesystem'")" = 0 ]
+	holder_ends
+}
+
+@test "what a workload has written to the bare device is not taken for a filesystem or volume of the host afterwards" {
+	local image=$HOME_DIR/crafted uuid=deadbeef-0000-4000-8000-000000000001
+	device_make disk 16MiB
+	truncate -s 16M "$image"
+	mkfs.ext4 -q -F -U "$uuid" -L root "$image"
+	chmod 644 "$image"
+	daemon_start
+	attack_plan '{device: disk, erase: yes}' '{filesystem: none}' 1 bash -c \
+		"dd if=$image of=\${device} bs=1M conv=fsync && $HOME_DIR/attack loop \${device}" >"$PLAN" # and hides it
+	iosweep submit "$PLAN" --wait
+	blockdev --flushbufs "$DEVICE"
+	[ -z "$(blkid -p -o export "$DEVICE" || true)" ]
+	cmp -n 8M -i 1M "$image" "$DEVICE" # it had been there
+	sed -i 's/filesystem: none/filesystem: [none, ext2]/; s/erase: yes/&, keep-filesystem: yes/' "$PLAN"
+	sed -i "s|\"dd if=[^\"]*\"|\"test -d \${dir}\"|" "$PLAN"
+	iosweep submit "$PLAN" --wait
+	[ "$(blkid -p -o value -s TYPE "$DEVICE")" = ext2 ] # one that is to be kept is
+}
+
 loop_is() { losetup -ln -O AUTOCLEAR,OFFSET,SIZELIMIT,DIO,LOG-SEC "$DEVICE" | xargs; }
 
 @test "what a workload changes of a loop device that it may write to is put back, and an image is detached all the same" {
