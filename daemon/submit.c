@@ -3,7 +3,7 @@
  * The request `submit`; see submit.h.
  *
  *   submit ─▶ child --check ─▶ checked ──(a device)──▶ child --describe guard ─▶ guarded ─▶ accept
- *                                 └──────(image, directory)─────────────────────────────────▶┘
+ *                                 └──(image, directory, device of the running sweep)───────▶┘
  *
  * A client that leaves in between takes its plan with it: nobody would know the sweep's number.
  */
@@ -177,11 +177,24 @@ static bool answer_refuses(struct daemon *d, struct submission *sub, struct json
 	return is_refused;
 }
 
+/* What a sweep that runs has made of its device (a mount, a filesystem) is no objection: it will be gone when this one's
+ * turn comes, and the guard asks again then. */
+static bool is_device_of_running(const struct daemon *d, const struct submission *sub)
+{
+	const struct queue_entry *running = queue_running(&d->queue);
+	AUTO_TEXT struct text target = { 0 };
+
+	queue_target(TARGET_DEVICE, sub->name, &target);
+	return running != NULL && strcmp(running->target, target.s) == 0;
+}
+
 static void guarded(struct daemon *d, struct json_object *answer, const struct err *failed, void *data)
 {
 	struct submission *sub = data;
 
-	if (!answer_refuses(d, sub, answer, failed))
+	if (is_device_of_running(d, sub)) /* its turn came while the guard looked */
+		accept_plan(d, sub);
+	else if (!answer_refuses(d, sub, answer, failed))
 		accept_plan(d, sub);
 }
 
@@ -204,7 +217,7 @@ static void checked(struct daemon *d, struct json_object *answer, const struct e
 	sub->submitter = xstrdup(message_string_or(answer, "submitter", ""));
 	sub->name = xstrdup(message_string_or(answer, "name", ""));
 	sub->erase = message_bool_or(answer, "erase", false);
-	if (strcmp(message_string_or(answer, "kind", ""), "device") == 0)
+	if (strcmp(message_string_or(answer, "kind", ""), "device") == 0 && !is_device_of_running(d, sub))
 		guard_ask(d, sub);
 	else
 		accept_plan(d, sub);

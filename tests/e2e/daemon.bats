@@ -417,6 +417,23 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	[ "$(query 'SELECT group_concat(id) FROM (SELECT id FROM sweep ORDER BY started_ms)')" = 1,4,2,3 ]
 }
 
+@test "a plan for the device of the sweep that runs is queued, though the device is mounted meanwhile" {
+	local plan
+	device_make disk 32MiB
+	daemon_start
+	for plan in first second; do
+		slow_plan 1 1 | sed "s/^plan: .*/plan: $plan/; s/{directory: scratch}/{device: disk}/; s/{label.n: /{filesystem: ext4, label.n: /" \
+			>"$HOME_DIR/$plan.yaml"
+	done
+	iosweep submit "$HOME_DIR/first.yaml"
+	wait_for 10 trial_runs
+	run iosweep submit "$HOME_DIR/second.yaml"
+	[ "$status" -eq 0 ] || { echo "$output"; false; }
+	[ "$(sweep_state 1)" = running ] # or the look would not have found it mounted
+	iosweep wait 1 2 --timeout 30s
+	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" -eq 2 ]
+}
+
 @test "those who watch are told" {
 	daemon_start
 	timeout 60 "$ROOT/tests/e2e/wire" follow "$IOSWEEP_SOCKET" '{"version":1,"request":"watch"}' >"$HOME_DIR/events" 3>&- &
