@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "daemon/worker/confine.h"
@@ -81,6 +83,15 @@ static void signals_block(void)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
+/* Tools would inherit that of whoever started the daemon, and possessing it opens its keys to any user: keyrings(7).  One
+ * without keys takes its place.  ENOSYS: a kernel without any; EPERM: a filter forbids the call, to tools as well. */
+static int keyring_leave(struct err *e)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || errno == ENOSYS || errno == EPERM)
+		return 0;
+	return err_sys(e, errno, "leave the session keyring");
+}
+
 static int worker_isolate(struct worker *w, struct err *e)
 {
 	w->line_fd = line_is_there() ? WORKER_LINE_FD : -1;
@@ -93,7 +104,7 @@ static int worker_isolate(struct worker *w, struct err *e)
 	if (w->line_fd >= 0 && fcntl(w->line_fd, F_SETFD, FD_CLOEXEC) < 0)
 		return err_sys(e, errno, "prepare the line to the daemon");
 	w->cancel_fd = cancel_fd_make(w->line_fd, e);
-	if (w->cancel_fd < 0 || namespace_enter(&w->host_proc_fd, e) < 0)
+	if (keyring_leave(e) < 0 || w->cancel_fd < 0 || namespace_enter(&w->host_proc_fd, e) < 0)
 		return -1;
 	w->tools = (struct tool_env){ .cancel_fd = w->cancel_fd, .kill_after_ns = TOOL_KILL_AFTER_NS };
 	return 0;

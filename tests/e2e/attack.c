@@ -2,7 +2,7 @@
  *
  * What a hostile workload tries, from where a workload runs.  Each attempt prints one line: "NAME refused: WHY" or
  * "NAME SUCCEEDED".   usage: attack all DIR DEVICE-OF-ANOTHER-DISK-MAJOR:MINOR | pass PATH NAME | take NAME HOW |
- *        loop NODE
+ *        loop NODE | keyed PROGRAM [ARG]...
  *
  *   pass  sends a descriptor of PATH over the abstract socket NAME (SCM_RIGHTS) and waits until it was taken
  *   take  listens there, prints "taken", and holds what it got until it is killed, HOW:
@@ -11,12 +11,14 @@
  *           thread   in a thread with descriptors of its own, of a process whose first thread has ended
  *           ring     registered with an io_uring, without a descriptor
  *           unread   in the socket, where it came
+ *   keyed runs PROGRAM with a session keyring that holds a secret
  *   loop  changes what it can of a loop device that it may write to
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <dirent.h>
 #include <linux/io_uring.h>
+#include <linux/keyctl.h>
 #include <linux/loop.h>
 #include <pthread.h>
 #include <sched.h>
@@ -154,11 +156,30 @@ static int inherits_descriptors(void)
 	return n > 0;
 }
 
+/* Session keyrings are handed down, whoever a process becomes; possessing one opens its keys: keyrings(7). */
+static int reads_a_key_of_the_daemon(void)
+{
+	long key = syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", "iosweep-attack", 0);
+	char secret[16];
+
+	return key > 0 && syscall(SYS_keyctl, KEYCTL_READ, key, secret, sizeof(secret)) > 0;
+}
+
+static int run_keyed(char **argv)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ||
+	    syscall(SYS_add_key, "user", "iosweep-attack", "secret", 6, KEY_SPEC_SESSION_KEYRING) < 0)
+		return 1;
+	execv(argv[0], argv);
+	return 1;
+}
+
 static void try_all(const char *dir, unsigned major_no, unsigned minor_no)
 {
 	result("setuid root", setuid(0) == 0);
 	result("setgroups", syscall(SYS_setgroups, 0, NULL) == 0);
 	result("capabilities", has_capability());
+	result("keys of the daemon", reads_a_key_of_the_daemon());
 	result("inherited descriptors", inherits_descriptors());
 	result("kill the worker", kill(1, SIGKILL) == 0);
 	result("stop the worker", kill(1, SIGSTOP) == 0);
@@ -342,6 +363,8 @@ int main(int argc, char **argv)
 	}
 	if (argc == 4 && strcmp(argv[1], "pass") == 0)
 		return pass(argv[2], argv[3]);
+	if (argc >= 3 && strcmp(argv[1], "keyed") == 0)
+		return run_keyed(argv + 2);
 	if (argc == 3 && strcmp(argv[1], "loop") == 0)
 		return loop_change(argv[2]);
 	if (argc == 4 && strcmp(argv[1], "take") == 0)
