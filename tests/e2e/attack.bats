@@ -317,6 +317,14 @@ loop_is() { losetup -ln -O AUTOCLEAR,OFFSET,SIZELIMIT,DIO,LOG-SEC "$DEVICE" | xa
 	echo "$output"
 	[ "$(grep -c 'Permission denied' <<<"$output")" = 4 ]
 	if grep SUCCEEDED <<<"$output"; then false; fi
+	# nor into what speaks with the worker as that user
+	pid=$(pgrep -u 65534 -f -- "--config $CONFIG --worker")
+	run setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "
+		for path in environ mem maps; do head -c 1 /proc/$pid/\$path >/dev/null && echo SUCCEEDED; done
+		for path in root cwd fd; do ls /proc/$pid/\$path/ && echo SUCCEEDED; done"
+	echo "$output"
+	[ "$(grep -c 'Permission denied' <<<"$output")" = 6 ]
+	if grep SUCCEEDED <<<"$output"; then false; fi
 	iosweep cancel last
 	wait_for 20 state_is cancelled
 }

@@ -250,23 +250,20 @@ as_daemon() { setpriv --reuid=1 --regid=1 --clear-groups "$@"; } # user and grou
 
 @test "a submitter whose user is gone runs nothing more, and settings and files that the sweep left are put back all the same" {
 	sed -i 's/^target: .*/target: {directory: scratch}/; s/filesystem: ext4, /vm.dirtytime_expire_seconds: 4322s, /' "$PLAN"
-	local sysctl=/proc/sys/vm/dirtytime_expire_seconds lock was
-	exec {lock}>/var/tmp/iosweep-test-sysctl.lock # shared with the other tests that set it
-	flock "$lock"
-	was=$(cat "$sysctl")
+	sysctl_take
 	daemon_start
 	iosweep submit "$PLAN"
 	wait_for 10 one_is_ok
 	pkill -KILL -P "$DAEMON"
 	kill -KILL "$DAEMON"
 	wait "$DAEMON" || true
-	[ "$(cat "$sysctl")" = 4322 ]
+	[ "$(cat "$SYSCTL")" = 4322 ]
 	[ -n "$(ls -A "$HOME_DIR/scratch")" ]
 	sqlite3 "$IOSWEEP_DB" 'UPDATE sweep SET submitter_uid = 54321'
 	daemon_start
 	wait_for 20 reason_has 'uid 54321. is no user of this host any more'
 	state_is paused
-	[ "$(cat "$sysctl")" = "$was" ]
+	[ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ]
 	[ -z "$(ls -A "$HOME_DIR/scratch")" ]
 	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]
 }

@@ -33,20 +33,29 @@ beside() {
 	timeout "${1:-30}" iosweep submit "$HOME_DIR/beside.yaml" --wait
 }
 
+# A tool is stuck, and the sweep is paused for it.
+tool_hangs() {
+	disk_up
+	daemon_start
+	disk_plan 'timeout: 5s' >"$PLAN"
+	iosweep submit "$PLAN"
+	wait_for 30 trial_runs
+	kill -STOP "$NBDKIT"
+	wait_for 60 hangs
+}
+
 hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 
 @test "a device that hangs for long is put aside, by its name and the process that waits; others go on; it returns by itself" {
-	local sysctl=/proc/sys/vm/dirtytime_expire_seconds lock waiter status=0 pid was
-	exec {lock}>/var/tmp/iosweep-test-sysctl.lock # shared with the rows of the crash matrix that set it
-	flock "$lock"
-	was=$(cat "$sysctl")
+	local waiter status=0 pid
+	sysctl_take
 	disk_up
 	daemon_start
 	disk_plan 'timeout: 5s' | sed 's/scheduler: mq-deadline}/scheduler: mq-deadline, vm.dirtytime_expire_seconds: 4321s}/' >"$PLAN"
 	timeout 120 iosweep submit "$PLAN" --wait >"$HOME_DIR/out" 2>"$HOME_DIR/err" 3>&- &
 	waiter=$!
 	wait_for 30 trial_runs
-	[ "$(cat "$sysctl")" = 4321 ]
+	[ "$(cat "$SYSCTL")" = 4321 ]
 	kill -STOP "$NBDKIT"
 	wait_for 20 dd_is_stuck
 	pid=$(dd_pid)
@@ -58,7 +67,7 @@ hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 	[ "$status" -eq 1 ]
 	grep -q "is paused: device hangs: .*process $pid" "$HOME_DIR/err"
 	answers_at_once
-	wait_for 20 [ "$(cat "$sysctl")" = "$was" ] # of the host's settings none is left
+	wait_for 20 [ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ] # of the host's settings none is left
 	run timeout 5 iosweep resume last
 	echo "$output"
 	[ "$status" -eq 1 ]
@@ -72,17 +81,11 @@ hangs() { grep -q '^device hangs: ' <<<"$(sweep_reason)"; }
 		WHERE state = 'ok' AND cell_id IN (SELECT id FROM cell WHERE sweep_id = 1)")" = '4|4' ]
 	[ "$(query "SELECT group_concat(kind) FROM event WHERE kind IN ('hangs', 'answers', 'returned') AND sweep_id = 1")" = 'hangs,answers,returned' ]
 	wait_for 10 as_before
-	[ "$(cat "$sysctl")" = "$was" ]
+	[ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ]
 }
 
 @test "cancel while a device hangs comes true at once, and what is left is undone when it answers" {
-	disk_up
-	daemon_start
-	disk_plan 'timeout: 5s' >"$PLAN"
-	iosweep submit "$PLAN"
-	wait_for 30 trial_runs
-	kill -STOP "$NBDKIT"
-	wait_for 60 hangs
+	tool_hangs
 	wait_for 10 parked
 	run timeout 5 iosweep stop --now
 	echo "$output"
@@ -104,13 +107,7 @@ nothing_pending() { [ "$(query "SELECT count(*) FROM undo WHERE state = 'pending
 state_of_first_is() { case " $* " in *" $(sweep_state 1) "*) ;; *) return 1 ;; esac; }
 
 @test "a daemon that is to end does not wait for a device that hangs, and the next one goes on when it answers" {
-	disk_up
-	daemon_start
-	disk_plan 'timeout: 5s' >"$PLAN"
-	iosweep submit "$PLAN"
-	wait_for 30 trial_runs
-	kill -STOP "$NBDKIT"
-	wait_for 60 hangs
+	tool_hangs
 	local began=$SECONDS
 	daemon_stop
 	[ $((SECONDS - began)) -le 5 ]
@@ -139,17 +136,14 @@ worker_hangs() {
 		s/scheduler: mq-deadline}/scheduler: mq-deadline, vm.dirtytime_expire_seconds: 4321s}/" >"$PLAN"
 	iosweep submit "$PLAN"
 	wait_for 30 trial_runs
-	[ "$(cat "$sysctl")" = 4321 ]
+	[ "$(cat "$SYSCTL")" = 4321 ]
 	sleep 1 # what dd wrote is in the page cache; the next trial begins with a syncfs
 	kill -STOP "$NBDKIT"
 }
 told_of_worker() { grep -q "device 'disk' ($LOOP) does not answer: process [0-9]* ('iosweepd --worker') waits in the kernel" <<<"$(sweep_reason)"; }
 
 @test "a worker that itself waits for a device that hangs is told of, others go on, and it returns by itself" {
-	local sysctl=/proc/sys/vm/dirtytime_expire_seconds lock was
-	exec {lock}>/var/tmp/iosweep-test-sysctl.lock # shared with the rows of the crash matrix that set it
-	flock "$lock"
-	was=$(cat "$sysctl")
+	sysctl_take
 	disk_up
 	daemon_start
 	worker_hangs
@@ -157,7 +151,7 @@ told_of_worker() { grep -q "device 'disk' ($LOOP) does not answer: process [0-9]
 	sweep_reason
 	told_of_worker
 	[ "$(query "SELECT count(*) FROM trial WHERE state = 'ok'")" = 1 ]
-	wait_for 5 [ "$(cat "$sysctl")" = "$was" ] # of the host's settings none is left
+	wait_for 5 [ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ] # of the host's settings none is left
 	run timeout 5 iosweep stop --now
 	echo "$output"
 	[ "$status" -eq 1 ]
@@ -169,14 +163,11 @@ told_of_worker() { grep -q "device 'disk' ($LOOP) does not answer: process [0-9]
 	[ "$(query "SELECT count(*), count(DISTINCT cell_id || ' ' || repetition) FROM trial
 		WHERE state = 'ok' AND cell_id IN (SELECT id FROM cell WHERE sweep_id = 1)")" = '4|4' ]
 	wait_for 10 as_before
-	[ "$(cat "$sysctl")" = "$was" ]
+	[ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ]
 }
 
 @test "a worker that waits for a device and whose daemon dies gives up its turn all the same, and is followed when it has ended" {
-	local sysctl=/proc/sys/vm/dirtytime_expire_seconds lock was
-	exec {lock}>/var/tmp/iosweep-test-sysctl.lock
-	flock "$lock"
-	was=$(cat "$sysctl")
+	sysctl_take
 	disk_up
 	daemon_start
 	worker_hangs
@@ -185,7 +176,7 @@ told_of_worker() { grep -q "device 'disk' ($LOOP) does not answer: process [0-9]
 	wait "$DAEMON" || true
 	daemon_start
 	beside 90 # when the hung one has told, and put back what it had set
-	[ "$(cat "$sysctl")" = "$was" ]
+	[ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ]
 	iosweep cancel 1
 	[ "$(sweep_state 1)" = cancelled ]
 	kill -CONT "$NBDKIT"
@@ -193,5 +184,5 @@ told_of_worker() { grep -q "device 'disk' ($LOOP) does not answer: process [0-9]
 	wait_for 20 nothing_pending
 	disk_plan 'timeout: 60s' >"$PLAN" # the device is not put aside any more
 	timeout 60 iosweep submit "$PLAN" --wait
-	[ "$(cat "$sysctl")" = "$was" ]
+	[ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ]
 }

@@ -127,6 +127,15 @@ vm_state() {
 	for attr in dirty_ratio dirty_background_ratio swappiness; do echo "vm.$attr $(cat /proc/sys/vm/$attr)"; done
 }
 
+# A setting of the host that several suites change, for this test alone until it ends: $SYSCTL, which was $SYSCTL_WAS.
+sysctl_take() {
+	local lock
+	SYSCTL=/proc/sys/vm/dirtytime_expire_seconds
+	exec {lock}>/var/tmp/iosweep-test-sysctl.lock # tests/crash/row has it, too
+	flock "$lock"
+	SYSCTL_WAS=$(cat "$SYSCTL")
+}
+
 nothing_left() { # no mount, no loop of ours, no file of a target
 	if grep -q "$HOME_DIR" /proc/self/mountinfo; then return 1; fi
 	[ -z "$(losetup -n -O BACK-FILE | grep "$HOME_DIR/images" || true)" ]
