@@ -175,6 +175,17 @@ static const char *device_text(struct reading *r, const struct node *body, const
 	return value == NULL ? NULL : scalar_text(value, key, r->d);
 }
 
+/* Or one that is only misspelt. */
+static bool has_identity(const struct node *body, const char *const *known)
+{
+	static const char *const identities[] = { "wwn", "serial", "by-id", "backing-file" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(identities); i++)
+		if (node_get(body, identities[i]) != NULL || node_misspells(body, known, identities[i]))
+			return true;
+	return false;
+}
+
 static void read_device(struct reading *r, const struct node *key, const struct node *body, struct config_device *ret)
 {
 	static const char *const known[] = { "wwn", "serial", "by-id", "backing-file", "size", NULL };
@@ -202,7 +213,7 @@ static void read_device(struct reading *r, const struct node *key, const struct 
 		ret->backing_file = scalar_path(backing, "backing-file", r->d);
 	if (size != NULL)
 		ret->size_bytes = scalar_size(size, "size", r->d);
-	if (node_get(body, "wwn") == NULL && node_get(body, "serial") == NULL && node_get(body, "by-id") == NULL && backing == NULL)
+	if (!has_identity(body, known))
 		diags_add(r->d, key->line, key->column,
 		          "device '%s' needs an identity: 'wwn', 'serial', 'by-id' or 'backing-file' ('iosweep devices' prints them)",
 		          key->text);
@@ -252,9 +263,9 @@ static void read_images(struct reading *r, const struct node *node)
 	path = node_get(node, "path");
 	max = node_get(node, "max");
 	keep = node_get(node, "keep-free");
-	if (path == NULL)
+	if (path == NULL && !node_misspells(node, known, "path"))
 		diags_add(r->d, node->line, node->column, "'images' needs 'path', the directory for image files");
-	else
+	else if (path != NULL)
 		r->c->images_path = scalar_path(path, "path", r->d);
 	if (max != NULL)
 		r->c->images_max_bytes = scalar_size(max, "max", r->d);

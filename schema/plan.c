@@ -261,6 +261,9 @@ static void target_read(struct plan_reader *r, const struct node *node)
 		return;
 	}
 	node_check_keys(node, known, "the target", r->d);
+	if (device == NULL && image == NULL && directory == NULL &&
+	    (node_misspells(node, known, "device") || node_misspells(node, known, "image") || node_misspells(node, known, "directory")))
+		return;
 	if ((device != NULL) + (image != NULL) + (directory != NULL) != 1)
 		PLAN_FAULT(r, node, "'target' takes exactly one of 'device', 'image' and 'directory'");
 	t->kind = directory != NULL ? TARGET_DIRECTORY : image != NULL ? TARGET_IMAGE : TARGET_DEVICE;
@@ -351,7 +354,7 @@ static void top_read(struct plan_reader *r, const struct node *root)
 
 		if (node != NULL)
 			plan_keys[i].read(r, node);
-		else if (plan_keys[i].need != NULL)
+		else if (plan_keys[i].need != NULL && !node_misspells(root, known, plan_keys[i].key))
 			PLAN_FAULT(r, root, "the plan has no '%s': add %s", plan_keys[i].key, plan_keys[i].need);
 	}
 	plan_read_only(r);

@@ -245,11 +245,16 @@ static void filesystem_read(struct plan_reader *r, const struct node *key, const
 	static const char *const known[] = { "type", "mkfs", "mount", NULL };
 	struct filesystem f = { .name = plan_name(r, key, "filesystem"), .line = key->line, .column = key->column };
 
-	if (node->kind != NODE_MAP || node_get(node, "type") == NULL) {
+	if (node->kind != NODE_MAP) {
 		PLAN_FAULT(r, node, "a filesystem is a map with 'type', and 'mkfs' and 'mount' where needed");
 		return;
 	}
 	node_check_keys(node, known, "a filesystem", r->d);
+	if (node_get(node, "type") == NULL) {
+		if (!node_misspells(node, known, "type"))
+			PLAN_FAULT(r, node, "a filesystem needs 'type': one of ext2 ext3 ext4 xfs btrfs none");
+		return;
+	}
 	f.type = type_read(r, node_get(node, "type"));
 	f.mkfs = options_read(r, node, "mkfs");
 	f.mount = options_read(r, node, "mount");

@@ -350,6 +350,57 @@ static void offset_position(const char *data, size_t offset, int *ret_line, int 
 	}
 }
 
+/* What to write instead, by what libyaml says; those of its texts that leave people at a loss. */
+static const char *parser_hint(const char *problem)
+{
+	static const struct {
+		const char *problem, *hint;
+	} hints[] = {
+		{ "did not find expected key", ": indent the line like its neighbours, and close what stands before it" },
+		{ "did not find expected '-' indicator", ": indent the line like its neighbours" },
+		{ "did not find expected <document start>", ": indent the line like its neighbours" },
+		{ "mapping values are not allowed", ": write one 'key: value' a line, and a map inside of a line in braces" },
+		{ "could not find expected ':'", ": write 'key: value'" },
+		{ "found unexpected end of stream", ": close what was begun" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++)
+		if (text_starts(problem, hints[i].problem))
+			return hints[i].hint;
+	return "";
+}
+
+/* The byte at a position of the text; NUL at its end. */
+static char byte_at(const char *data, size_t n, int line, int column)
+{
+	size_t i = 0;
+
+	for (; i < n && line > 1; i++)
+		line -= data[i] == '\n';
+	for (; i < n && column > 1; column--)
+		do
+			i++;
+		while (i < n && ((unsigned char)data[i] & 0xc0) == 0x80);
+	return i < n ? data[i] : '\0';
+}
+
+/* A fault that libyaml places by a mark.  A tab has several names there, none of which says what it is. */
+static void parser_fault_at(struct reader *r, int line, int column, char at)
+{
+	const yaml_parser_t *p = &r->parser;
+	bool is_bad_start = strstr(p->problem, "cannot start any token") != NULL;
+
+	if (strstr(p->problem, "tab character") != NULL || (is_bad_start && at == '\t'))
+		diags_add(r->d, line, column, "not YAML: a tab: lines are indented with blanks");
+	else if (is_bad_start)
+		diags_add(r->d, line, column, "not YAML: '%c' cannot begin a value: put the value in quotes", at);
+	else if (p->context != NULL)
+		diags_add(r->d, line, column, "not YAML: %s, %s (begun in line %d)%s", p->problem, p->context,
+		          (int)p->context_mark.line + 1, parser_hint(p->problem));
+	else
+		diags_add(r->d, line, column, "not YAML: %s%s", p->problem, parser_hint(p->problem));
+}
+
 static void parser_fault(struct reader *r, const char *data, size_t n)
 {
 	const yaml_parser_t *p = &r->parser;
@@ -361,12 +412,11 @@ static void parser_fault(struct reader *r, const char *data, size_t n)
 	if (p->error == YAML_READER_ERROR) { /* has an offset instead of a mark */
 		offset_position(data, p->problem_offset < n ? p->problem_offset : n, &line, &column);
 		diags_add(r->d, line, column, "not YAML: %s", p->problem);
-	} else if (p->context != NULL) {
-		diags_add(r->d, (int)p->problem_mark.line + 1, (int)p->problem_mark.column + 1,
-		          "not YAML: %s, %s (begun in line %d)", p->problem, p->context, (int)p->context_mark.line + 1);
-	} else {
-		diags_add(r->d, (int)p->problem_mark.line + 1, (int)p->problem_mark.column + 1, "not YAML: %s", p->problem);
+		return;
 	}
+	line = (int)p->problem_mark.line + 1;
+	column = (int)p->problem_mark.column + 1;
+	parser_fault_at(r, line, column, byte_at(data, n, line, column));
 }
 
 static size_t utf8_valid_prefix(const char *data, size_t n)
@@ -537,6 +587,21 @@ int node_check_keys(const struct node *map, const char *const *known, const char
 		}
 	}
 	return rc;
+}
+
+bool node_misspells(const struct node *map, const char *const *known, const char *key)
+{
+	size_t n_known = 0;
+
+	while (known[n_known] != NULL)
+		n_known++;
+	for (size_t i = 0; map->kind == NODE_MAP && i < map->n; i++) {
+		const char *nearest = text_nearest(map->keys[i]->text, known, n_known);
+
+		if (nearest != NULL && strcmp(nearest, key) == 0 && strcmp(map->keys[i]->text, key) != 0)
+			return true;
+	}
+	return false;
 }
 
 const char *node_kind_name(const struct node *node)

@@ -447,12 +447,25 @@ static void excludes_must_name_what_is_there(void **state)
 static void definitions_are_checked(void **state)
 {
 	(void)state;
-	assert_faults(HEAD "define:\n  filesystem:\n    a: xfs\n    b: {type: zfs}\n    c: {type: xfs, mkfs: {a: b}, label: x}\n  other: 1\n" MATRIX,
+	assert_faults(HEAD "define:\n  filesystem:\n    a: xfs\n    b: {type: zfs}\n    c: {type: xfs, mkfs: {a: b}, label: x}\n"
+	                   "    d: {mkfs: '-b 4096'}\n    e: {typ: xfs}\n  other: 1\n" MATRIX,
 	              "6:8 a filesystem is a map with 'type', and 'mkfs' and 'mount' where needed\n"
 	              "7:15 the type 'zfs' is not known: write one of ext2 ext3 ext4 xfs btrfs none\n"
 	              "8:26 'mkfs' takes option words, as a string or a list, not a map\n"
 	              "8:34 unknown key 'label' in a filesystem: known are type mkfs mount\n"
-	              "9:3 unknown key 'other' in define: known are filesystem");
+	              "9:8 a filesystem needs 'type': one of ext2 ext3 ext4 xfs btrfs none\n"
+	              "10:9 unknown key 'typ' in a filesystem: did you mean 'type'?\n"
+	              "11:3 unknown key 'other' in define: known are filesystem");
+}
+
+/* Not also said to be missing. */
+static void a_misspelt_key_is_one_fault(void **state)
+{
+	(void)state;
+	assert_faults("plna: a\ntarget: {devise: spare, erase: yes}\nworkload: [w]\nmatrix: {filesystem: none}\n",
+	              "1:1 unknown key 'plna' in the plan: did you mean 'plan'?\n"
+	              "2:10 unknown key 'devise' in the target: did you mean 'device'?\n"
+	              "3:1 unknown key 'workload' in the plan: did you mean 'workloads'?");
 }
 
 static void at_most_a_hundred_faults_are_kept(void **state)
@@ -611,6 +624,7 @@ int main(void)
 		cmocka_unit_test(blocks_are_checked),
 		cmocka_unit_test(excludes_must_name_what_is_there),
 		cmocka_unit_test(definitions_are_checked),
+		cmocka_unit_test(a_misspelt_key_is_one_fault),
 		cmocka_unit_test(at_most_a_hundred_faults_are_kept),
 		cmocka_unit_test(a_device_may_be_written_over_first),
 		cmocka_unit_test(only_names_cells_of_the_matrix),
