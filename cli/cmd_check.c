@@ -2,15 +2,13 @@
  *
  * iosweep check: what a plan would do.  Needs no daemon and touches nothing; the store is only read, for the estimate.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/open.h"
+#include "cli/source.h"
 #include "cli/table.h"
 #include "schema/config.h"
 #include "schema/matrix.h"
@@ -25,28 +23,6 @@ static const struct option_def options[] = {
 #define CELLS_SHOWN 30
 
 /* ---- reading ---- */
-
-/* The plan's text; too large a file is a fault of the plan like any other (yaml.h), so one byte more is kept. */
-static int plan_text_read(const char *path, struct text *ret, struct err *e)
-{
-	bool is_stdin = strcmp(path, "-") == 0;
-	AUTO_CLOSE int opened = is_stdin ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int fd = is_stdin ? STDIN_FILENO : opened;
-	char buf[65536];
-	struct stat st;
-	ssize_t n = 0;
-
-	if (fd < 0)
-		return err_set(e, ERR_USAGE, "open '%s': %s", path, strerror(errno));
-	if (!is_stdin && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
-		return err_set(e, ERR_USAGE, "'%s' is not a regular file", path);
-	while (ret->n <= YAML_MAX_BYTES && ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)))
-		text_add_n(ret, buf, n > 0 ? (size_t)n : 0);
-	if (n < 0)
-		return err_sys(e, errno, "read '%s'", path);
-	text_add_n(ret, "", 0);
-	return 0;
-}
 
 /* The definitions of this host.  Faults of definitions, or of a configuration that cannot be read, are remarks: the plan
  * may be meant for another host. */
@@ -326,9 +302,9 @@ static int check_run(const struct options *o, struct err *e)
 	struct diags d;
 	int status;
 
-	if (plan_text_read(o->arguments[0], &data, e) < 0 || registry_read(&registry, e) < 0)
+	if (source_read(o->arguments[0], &data, e) < 0 || registry_read(&registry, e) < 0)
 		return -1;
-	diags_init(&d, strcmp(o->arguments[0], "-") == 0 ? "standard input" : o->arguments[0]);
+	diags_init(&d, source_name(o->arguments[0]));
 	status = plan_check(o, text_str(&data), data.n, registry, &d);
 	diags_done(&d);
 	registry_free(registry);

@@ -2,8 +2,6 @@
  *
  * iosweep submit: hands a plan to the daemon, and with --wait follows the sweep to its end and prints its table.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,6 +10,7 @@
 #include "cli/open.h"
 #include "cli/progress.h"
 #include "cli/show.h"
+#include "cli/source.h"
 #include "cli/table.h"
 #include "schema/message.h"
 #include "schema/yaml.h"
@@ -25,19 +24,6 @@ static const struct option_def options[] = {
 	{ "json", 0, NULL, "print JSON" },
 	OPTIONS_END
 };
-
-/* The plan's text; "-" is standard input. */
-static int source_read(const char *file, struct text *ret, struct err *e)
-{
-	bool is_stdin = strcmp(file, "-") == 0;
-	struct err inner = { 0 };
-
-	if (file_read(AT_FDCWD, is_stdin ? "/dev/stdin" : file, YAML_MAX_BYTES, ret, &inner) == 0)
-		return 0;
-	inner.kind = ERR_USAGE; /* no such file, a directory, too large: the command line is wrong */
-	*e = inner;
-	return -1;
-}
 
 /* What makes a text no YAML at all cannot be sent (a NUL, invalid UTF-8), and needs no daemon to be found. */
 static int source_check(const struct text *source, struct diags *d, struct err *e)
@@ -56,7 +42,7 @@ static struct json_object *request_make(const struct options *o, const char *fil
 	struct json_object *request = client_request("submit"), *submit_options = json_object_new_object();
 
 	json_object_object_add(request, "plan", json_object_new_string_len(text_str(source), (int)source->n));
-	json_object_object_add(request, "file", json_object_new_string(file));
+	json_object_object_add(request, "file", json_object_new_string(source_name(file)));
 	if (options_has(o, "strict"))
 		json_object_object_add(submit_options, "strict", json_object_new_boolean(1));
 	if (options_has(o, "rehearse"))
@@ -78,7 +64,7 @@ static int plan_send(const struct options *o, struct json_object **ret, struct e
 
 	if (options_integer(o, "priority", -100, 100, &priority, e) < 0 || source_read(file, &source, e) < 0)
 		return -1;
-	diags_init(&d, file);
+	diags_init(&d, source_name(file));
 	rc = source_check(&source, &d, e);
 	if (rc == 0)
 		rc = client_ask(request_make(o, file, &source, priority), ret, &d, e);

@@ -161,6 +161,26 @@ json() { # PYTHON-EXPRESSION over d: of show --json on stdin
 	[ "$(query "SELECT count(*) FROM sweep")" = "$before" ]
 }
 
+@test "check and submit read a plan alike: from a file, a pipe, standard input, and not from a directory" {
+	local command file
+	for command in check submit; do
+		for file in - /dev/fd/3; do
+			run iosweep "$command" "$file" < <(printf 'plna: x\n') 3< <(printf 'plna: x\n')
+			echo "$command $file: $output"
+			[ "$status" -eq 2 ]
+			[[ $output == *"${file/#-/standard input}:1:1: unknown key 'plna' in the plan: did you mean 'plan'?"* ]]
+		done
+		run iosweep "$command" "$HOME_DIR"
+		[ "$status" -eq 2 ]
+		[ "$output" = "iosweep: read '$HOME_DIR': Is a directory" ]
+		truncate -s 5M "$HOME_DIR/huge.yaml"
+		run iosweep "$command" "$HOME_DIR/huge.yaml"
+		[ "$status" -eq 2 ]
+		[[ $output == *"$HOME_DIR/huge.yaml"*": larger than 4MiB: not a file of this kind"* ]]
+	done
+	rm "$HOME_DIR/huge.yaml"
+}
+
 @test "a sweep with a failed cell exits 1, one with an infeasible cell 0, and 1 under --strict" {
 	slow_plan 0 1 | sed 's/\[sleep, "0"\]/["false"]/' >"$HOME_DIR/fails.yaml"
 	run iosweep submit "$HOME_DIR/fails.yaml" --wait
