@@ -18,6 +18,24 @@ bool choose_is_filter(const char *word)
 	return word[strspn(word, "0123456789abcdefABCDEF-,")] != '\0';
 }
 
+static bool is_argument(const struct options *o, const char *text)
+{
+	for (int i = 0; i < o->n_arguments; i++)
+		if (strcmp(o->arguments[i], text) == 0)
+			return true;
+	return false;
+}
+
+int choose_parse(const struct options *o, const char *const *words, size_t n, struct arena *a, struct filter *ret, struct err *e)
+{
+	if (filter_parse(words, n, a, ret, e) < 0)
+		return -1;
+	for (size_t i = 0; i < ret->n; i++)
+		if (!is_argument(o, ret->at[i].text))
+			ret->at[i].text = NULL;
+	return 0;
+}
+
 int choose_filter(const struct options *o, int first, const char *fallback, struct arena *a, struct filter *ret, struct err *e)
 {
 	AUTO_FREE const char **words = xcalloc((size_t)o->n_arguments + 2, sizeof(*words));
@@ -37,7 +55,7 @@ int choose_filter(const struct options *o, int first, const char *fallback, stru
 		words[n++] = sweeps.s;
 	if (metric != NULL)
 		words[n++] = arena_printf(a, "metric=%s", metric);
-	return filter_parse(words, n, a, ret, e);
+	return choose_parse(o, words, n, a, ret, e);
 }
 
 int choose_across(const struct options *o, bool *ret_tool, bool *ret_keep, struct err *e)

@@ -30,6 +30,9 @@ static inline void auto_dataset(struct dataset **d)
 /* The arguments from number `first` on: a word with an operator is a filter, any other names a sweep; --metric is added.  Without
  * any argument and with fallback not NULL, the sweep `fallback` is meant. */
 int choose_filter(const struct options *o, int first, const char *fallback, struct arena *a, struct filter *ret, struct err *e);
+/* filter_parse; a word that is none of the arguments was made out of an id or an option, and errors about it do not show it as
+ * a filter that somebody wrote. */
+int choose_parse(const struct options *o, const char *const *words, size_t n, struct arena *a, struct filter *ret, struct err *e);
 /* Whether an argument is a filter, or meant as one: it has an operator, or what no name of a sweep has. */
 bool choose_is_filter(const char *word);
 /* Reads OPTIONS_SELECT and loads the dataset. */

@@ -131,7 +131,7 @@ static int side_load(const struct options *o, struct store *s, const struct side
 	if (metric != NULL)
 		words[n++] = arena_printf(c->arena, "metric=%s", metric);
 	side->name = sides->names[i];
-	if (filter_parse(words, n, c->arena, &side->filter, e) < 0)
+	if (choose_parse(o, words, n, c->arena, &side->filter, e) < 0)
 		return -1;
 	side->filter.no_details = true;
 	return choose_dataset(o, s, &side->filter, &side->d, e);

@@ -43,6 +43,8 @@ static int filter_vfault(const char *text, int column, struct err *e, const char
 {
 	AUTO_FREE char *what = xvasprintf(fmt, ap);
 
+	if (text == NULL)
+		return err_set(e, ERR_USAGE, "%s", what);
 	return err_set(e, ERR_USAGE, "filter, column %d: %s\n    %.300s\n    %*s^", column, what, text, column - 1, "");
 }
 

@@ -49,7 +49,7 @@ struct filter_term { /* strings live in the arena given to filter_parse */
 	bool has_number;     /* the (first) value is a number or a size: `number` in bytes, for < and > */
 	double number;
 	int64_t at_ms;       /* FILTER_SINCE: from this on; FILTER_UNTIL: before this */
-	const char *text;    /* the argument it stands in, and its column there from 1: for messages */
+	const char *text;    /* the argument it stands in, and its column there from 1: for messages; NULL if nobody wrote it */
 	int column;
 };
 
@@ -71,7 +71,7 @@ bool filter_glob(const char *pattern, const char *text);
 /* The number in a canonical value: digits, a number with a fraction, or a size with unit.  -1 if it is none. */
 int filter_number(const char *value, double *ret);
 
-/* An error about a term, with the argument and the column marked.  Value -1. */
+/* An error about a term, with the argument and the column marked, if there is one.  Value -1. */
 int filter_fault(const struct filter_term *t, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* "2026-01-31" and friends, UTC: the first ms of it and the first ms after it. */

@@ -96,6 +96,15 @@ ask() {
 	[[ $status -eq 2 && $output == *"did you mean 'scheduler'?"* ]]
 	run iosweep compare 998 999
 	[[ $status -eq 2 && $output == *"there is no sweep 998"* ]]
+	local command
+	for command in 'best 998' 'effects 998' 'plot 998' 'query 998' 'history 998' 'compare 998 999'; do # no filter that nobody wrote
+		run iosweep $command
+		[[ $status -eq 2 && ${lines[0]} == "iosweep: there is no sweep 998" ]] || { echo "$command: $output"; false; }
+	done
+	run iosweep best -m nonsense
+	[[ $status -eq 2 && ${lines[0]} == "iosweep: no metric 'nonsense' in this store" ]] || { echo "$output"; false; }
+	run iosweep best metric=nonsense
+	[[ $status -eq 2 && ${lines[1]} == "    metric=nonsense" ]] || { echo "$output"; false; }
 	run iosweep query 'filesystem=xfs readahead 2MiB'
 	[ "$status" -eq 2 ]
 	[ "${lines[2]}" = "                            ^" ]
