@@ -184,7 +184,7 @@ static void the_effective_geometry_is_told_in_bytes(void **state)
 	(void)state;
 	assert_int_equal(file_read(AT_FDCWD, "tests/data/mkfs/xfs.txt", 65536, &description, NULL), 0);
 	geometry_verdict(&f, text_str(&description), &effective, &why);
-	assert_non_null(strstr(text_str(&effective), "block=4096 sunit=65536 swidth=786432 agcount=8"));
+	assert_non_null(strstr(text_str(&effective), "block=4096 sunit=65536 swidth=786432 agcount=8 agsize=134217728 "));
 	assert_non_null(strstr(text_str(&effective), "log=67108864 logsunit=65536"));
 }
 
