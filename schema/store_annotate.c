@@ -13,16 +13,16 @@
 
 int store_annotate(struct store *s, int64_t sweep_id, const char *note, struct err *e)
 {
-	return statement_run(s, e, "UPDATE sweep SET note = ? WHERE id = ?", "si", note, sweep_id);
+	return statement_run(s, e, "UPDATE sweep SET note = ?, note_ms = ? WHERE id = ?", "sii", note, now_ms(), sweep_id);
 }
 
 int store_label(struct store *s, int64_t sweep_id, const char *name, const char *value, struct err *e)
 {
-	if (value[0] == '\0')
-		return statement_run(s, e, "DELETE FROM sweep_label WHERE sweep_id = ? AND name = ?", "it", sweep_id, name);
 	return statement_run(s, e,
-	                     "INSERT INTO sweep_label (sweep_id, name, value) VALUES (?, ?, ?) "
-	                     "ON CONFLICT (sweep_id, name) DO UPDATE SET value = excluded.value", "itt", sweep_id, name, value);
+	                     "INSERT INTO sweep_label (sweep_id, name, value, set_ms) SELECT ?1, ?2, ?3, ?4 WHERE ?3 <> '' OR EXISTS "
+	                     "(SELECT 1 FROM sweep_label WHERE sweep_id = ?1 AND name = ?2) "
+	                     "ON CONFLICT (sweep_id, name) DO UPDATE SET value = excluded.value, set_ms = excluded.set_ms", "itti",
+	                     sweep_id, name, value, now_ms());
 }
 
 int store_labels(struct store *s, int64_t sweep_id, struct arena *a, struct sweep_label **ret, size_t *ret_n, struct err *e)
@@ -32,7 +32,8 @@ int store_labels(struct store *s, int64_t sweep_id, struct arena *a, struct swee
 	int rc;
 
 	if (statement_int(s, &n, e, "SELECT count(*) FROM sweep_label WHERE sweep_id = ?", "i", sweep_id) < 0 ||
-	    statement_open(s, &st, e, "SELECT name, value FROM sweep_label WHERE sweep_id = ? ORDER BY name", "i", sweep_id) < 0)
+	    statement_open(s, &st, e, "SELECT name, value FROM sweep_label WHERE sweep_id = ? AND value <> '' ORDER BY name", "i",
+	                   sweep_id) < 0)
 		return -1;
 	*ret = arena_array(a, (size_t)n + 1, sizeof(**ret));
 	*ret_n = 0;

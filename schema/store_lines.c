@@ -21,8 +21,8 @@ const struct line_shape line_shapes[N_LINE_KINDS] = {
 	                   { "submitter", 't' },    { "submitter_uid", 'i' }, { "submitter_gid", 'i' }, { "cells", 'i' },
 	                   { "trials_per_cell", 'i' }, { "keep", 't' },      { "strict", 'i' },        { "options", 't' },
 	                   { "source", 't' },       { "note", 't' },         { "cells_ended", 'i' },   { "trials_ok", 'i' },
-	                   { "submitted_ms", 'i' }, { "started_ms", 'I' },   { "ended_ms", 'I' },      { "labels", 'o' },
-	                   { "workloads", 'a' } } },
+	                   { "submitted_ms", 'i' }, { "started_ms", 'I' },   { "ended_ms", 'I' },      { "note_ms", 'I' },
+	                   { "labels", 'o' },       { "labels_ms", 'x' },    { "workloads", 'a' } } },
 	[LINE_CELL] = { "cell",
 	                { { "sweep", 'u' },
 	                  { "config", 'd' },
@@ -100,7 +100,7 @@ static struct json_object *line_begin(enum line_kind kind, struct statement *st,
 /* Rows of key and value as an object; of more columns: as an array of objects, whose keys are the names. */
 struct part {
 	const char *sql;         /* with one parameter, the id */
-	const char *types;       /* of the columns, as in line_field; "kt" and "kr": a key and its text or number */
+	const char *types;       /* of the columns, as in line_field; "kt", "ki", "kr": a key and its text or number */
 	const char *names[8];
 };
 
@@ -127,8 +127,8 @@ static struct json_object *keyed_json(const struct part *p, struct statement *st
 {
 	if (strcmp(p->types, "kr") == 0)
 		return number_json(column_real(st, 1));
-	if (strcmp(p->types, "kt") == 0)
-		return json_object_new_string(column_borrow(st, 1));
+	if (strcmp(p->types, "kt") == 0 || strcmp(p->types, "ki") == 0)
+		return field_json(st, 1, p->types[1]);
 	return row_json(p, st, 1);
 }
 
@@ -215,6 +215,7 @@ static int sweep_write(struct lines *l, int64_t id, struct err *e)
 {
 	static const struct part parts[] = {
 		{ "SELECT name, value FROM sweep_label WHERE sweep_id = ? ORDER BY name", "kt", { NULL } },
+		{ "SELECT name, set_ms FROM sweep_label WHERE sweep_id = ? ORDER BY name", "ki", { NULL } },
 		{ "SELECT x.name, w.digest, x.position FROM sweep_workload x JOIN workload w ON w.id = x.workload_id WHERE x.sweep_id = ? "
 		  "ORDER BY x.position", "tdi", { "name", "digest", "position" } },
 	};
@@ -223,7 +224,8 @@ static int sweep_write(struct lines *l, int64_t id, struct err *e)
 	if (statement_open(l->s, &st, e,
 	                   "SELECT w.uuid, ?2, h.name, h.uuid, p.name, p.about, p.source, w.state, w.reason, w.priority, w.target_kind, "
 	                   "w.target, w.submitter, w.submitter_uid, w.submitter_gid, w.cells, w.trials_per_cell, w.keep, w.strict, w.options, "
-	                   "w.source, w.note, w.cells_ended, w.trials_ok, w.submitted_ms, w.started_ms, w.ended_ms, w.id FROM sweep w "
+	                   "w.source, w.note, w.cells_ended, w.trials_ok, w.submitted_ms, w.started_ms, w.ended_ms, w.note_ms, w.id "
+	                   "FROM sweep w "
 	                   "JOIN host h ON h.id = w.host_id JOIN plan p ON p.id = w.plan_id WHERE w.id = ?1", "ii", id,
 	                   (int64_t)LINES_FORMAT) < 0)
 		return -1;

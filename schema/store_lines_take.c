@@ -155,13 +155,30 @@ static int sweep_workloads_add(struct lines_reader *r, int64_t sweep_id, struct 
 	return 0;
 }
 
+/* When a label was set; 0 if the line does not say. */
+static int label_time(struct lines_reader *r, const char *name, int64_t *ret_ms, struct err *e)
+{
+	struct json_object *times = line_field(r, LINE_SWEEP, "labels_ms")->json, *at;
+
+	*ret_ms = 0;
+	if (times == NULL || !json_object_object_get_ex(times, name, &at))
+		return 0;
+	if (json_object_get_type(at) != json_type_int)
+		return FAULT(r, "labels_ms", e, "when label '%s' was set is not a whole number", name);
+	*ret_ms = json_object_get_int64(at);
+	return 0;
+}
+
 static int labels_add(struct lines_reader *r, int64_t sweep_id, struct err *e)
 {
+	int64_t set_ms;
+
 	json_object_object_foreach(line_field(r, LINE_SWEEP, "labels")->json, key, value) {
 		if (json_object_get_type(value) != json_type_string)
 			return FAULT(r, key, e, "label '%s' is not text", key);
-		if (statement_run(r->s, e, "INSERT INTO sweep_label (sweep_id, name, value) VALUES (?, ?, ?)", "itt", sweep_id, key,
-		                  json_object_get_string(value)) < 0)
+		if (label_time(r, key, &set_ms, e) < 0 ||
+		    statement_run(r->s, e, "INSERT INTO sweep_label (sweep_id, name, value, set_ms) VALUES (?, ?, ?, ?)", "itti",
+		                  sweep_id, key, json_object_get_string(value), set_ms) < 0)
 			return -1;
 	}
 	return 0;
@@ -198,7 +215,8 @@ static int sweep_check(struct lines_reader *r, struct err *e)
 
 static int sweep_add(struct lines_reader *r, struct err *e)
 {
-	const struct value *v = r->v, *started = line_field(r, LINE_SWEEP, "started_ms"), *ended = line_field(r, LINE_SWEEP, "ended_ms");
+	const struct value *v = r->v, *started = line_field(r, LINE_SWEEP, "started_ms"), *ended = line_field(r, LINE_SWEEP, "ended_ms"),
+	                   *note = line_field(r, LINE_SWEEP, "note_ms");
 	int64_t host_id, plan_id, id;
 
 	if (sweep_check(r, e) < 0 || store_host(r->s, line_field(r, LINE_SWEEP, "host_uuid")->bytes, line_field(r, LINE_SWEEP, "host")->text, &host_id, e) < 0 ||
@@ -208,12 +226,12 @@ static int sweep_add(struct lines_reader *r, struct err *e)
 	if (refused(r, statement_insert(r->s, &id, e,
 	                                "INSERT INTO sweep (uuid, host_id, plan_id, state, reason, priority, target_kind, target, submitter, "
 	                                "submitter_uid, submitter_gid, cells, trials_per_cell, keep, strict, options, source, note, "
-	                                "cells_ended, trials_ok, submitted_ms, started_ms, ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+	                                "cells_ended, trials_ok, submitted_ms, started_ms, ended_ms, note_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
 	                                "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	                                "uiittitttiiiititttiiiII", v[0].bytes, host_id, plan_id, v[7].text, v[8].text, v[9].integer, v[10].text,
+	                                "uiittitttiiiititttiiiIIi", v[0].bytes, host_id, plan_id, v[7].text, v[8].text, v[9].integer, v[10].text,
 	                                v[11].text, v[12].text, v[13].integer, v[14].integer, v[15].integer, v[16].integer, v[17].text,
 	                                v[18].integer, v[19].text, v[20].text, v[21].text, v[22].integer, v[23].integer, v[24].integer,
-	                                started->integer, ended->integer), e) < 0)
+	                                started->integer, ended->integer, note->integer), e) < 0)
 		return -1;
 	return labels_add(r, id, e) < 0 ? -1 : sweep_workloads_add(r, id, e);
 }

@@ -28,9 +28,9 @@ static const char *const identities[] = {
 	"CREATE TEMP TABLE map_plan AS SELECT s.id AS old, d.id AS new FROM src.plan s JOIN main.plan d ON d.digest = s.digest",
 
 	"INSERT INTO sweep (uuid, plan_id, host_id, state, reason, priority, target_kind, target, submitter_uid, submitter_gid, "
-	"submitter, cells, trials_per_cell, keep, strict, options, source, note, cells_ended, trials_ok, submitted_ms, started_ms, "
+	"submitter, cells, trials_per_cell, keep, strict, options, source, note, note_ms, cells_ended, trials_ok, submitted_ms, started_ms, "
 	"ended_ms) SELECT s.uuid, p.new, h.new, s.state, s.reason, s.priority, s.target_kind, s.target, s.submitter_uid, "
-	"s.submitter_gid, s.submitter, s.cells, s.trials_per_cell, s.keep, s.strict, s.options, s.source, s.note, s.cells_ended, "
+	"s.submitter_gid, s.submitter, s.cells, s.trials_per_cell, s.keep, s.strict, s.options, s.source, s.note, s.note_ms, s.cells_ended, "
 	"s.trials_ok, s.submitted_ms, s.started_ms, s.ended_ms FROM src.sweep s JOIN map_plan p ON p.old = s.plan_id "
 	"JOIN map_host h ON h.old = s.host_id WHERE s.id IN (SELECT id FROM chosen) AND s.uuid NOT IN (SELECT uuid FROM main.sweep) "
 	"ORDER BY s.submitted_ms, s.id",
@@ -67,8 +67,10 @@ static const char *const identities[] = {
 	"JOIN main.metric d ON d.workload_id = w.new AND d.name = s.name AND d.label = s.label",
 	"CREATE UNIQUE INDEX temp.map_metric_old ON map_metric(old)",
 
-	"INSERT INTO sweep_label (sweep_id, name, value) SELECT m.new, s.name, s.value FROM src.sweep_label s "
-	"JOIN map_sweep m ON m.old = s.sweep_id WHERE 1 ON CONFLICT (sweep_id, name) DO NOTHING",
+	/* what somebody set last, or took away, on whichever host */
+	"INSERT INTO sweep_label (sweep_id, name, value, set_ms) SELECT m.new, s.name, s.value, s.set_ms FROM src.sweep_label s "
+	"JOIN map_sweep m ON m.old = s.sweep_id WHERE 1 ON CONFLICT (sweep_id, name) DO UPDATE SET value = excluded.value, "
+	"set_ms = excluded.set_ms WHERE (excluded.set_ms, excluded.value) > (sweep_label.set_ms, sweep_label.value)",
 };
 
 /* Of sweeps that both know, only cells in which something differs are looked into; the others are there already. */
@@ -155,8 +157,9 @@ static const char *const results[] = {
 	"UPDATE sweep SET (state, reason, cells_ended, trials_ok, started_ms, ended_ms) = (SELECT s.state, s.reason, s.cells_ended, "
 	"s.trials_ok, s.started_ms, s.ended_ms FROM map_sweep m JOIN src.sweep s ON s.id = m.old WHERE m.new = sweep.id) "
 	"WHERE id IN (SELECT new FROM map_sweep WHERE NOT is_new AND is_further) AND state NOT IN ('queued', 'running', 'paused')",
-	"UPDATE sweep SET note = (SELECT s.note FROM map_sweep m JOIN src.sweep s ON s.id = m.old WHERE m.new = sweep.id) "
-	"WHERE note = '' AND id IN (SELECT new FROM map_sweep WHERE NOT is_new)",
+	"UPDATE sweep SET (note, note_ms) = (SELECT s.note, s.note_ms FROM map_sweep m JOIN src.sweep s ON s.id = m.old "
+	"WHERE m.new = sweep.id) WHERE id IN (SELECT m.new FROM map_sweep m JOIN src.sweep s ON s.id = m.old "
+	"JOIN main.sweep d ON d.id = m.new WHERE NOT m.is_new AND (s.note_ms, s.note) > (d.note_ms, d.note))",
 };
 
 static const char *const tables[] = { "chosen",     "before",       "map_host",     "map_plan", "map_sweep",    "map_axis",

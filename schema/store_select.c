@@ -347,7 +347,8 @@ static int label_condition(struct store *s, const struct filter_term *t, struct 
 
 	if (!text_starts(t->key, "label."))
 		return 0;
-	if (statement_open(s, &st, e, "SELECT sweep_id, value FROM sweep_label WHERE name = ?", "t", t->key + strlen("label.")) < 0)
+	if (statement_open(s, &st, e, "SELECT sweep_id, value FROM sweep_label WHERE name = ? AND value <> ''", "t",
+	                   t->key + strlen("label.")) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		any = 1;

@@ -50,6 +50,7 @@ CREATE TABLE sweep (
   options          TEXT NOT NULL DEFAULT '{}', -- JSON: submit options that are not in the plan (rehearse, strict ...)
   source           TEXT NOT NULL DEFAULT '',   -- where an imported table came from
   note             TEXT NOT NULL DEFAULT '',   -- iosweep annotate
+  note_ms          INTEGER NOT NULL DEFAULT 0, -- when it was put there or taken away: where stores meet the later one counts
   cells_ended      INTEGER NOT NULL DEFAULT 0, -- progress, kept in step with cell and trial by their writers
   trials_ok        INTEGER NOT NULL DEFAULT 0,
   submitted_ms     INTEGER NOT NULL,
@@ -61,7 +62,8 @@ CREATE INDEX sweep_state ON sweep(state);
 CREATE TABLE sweep_label (
   sweep_id  INTEGER NOT NULL REFERENCES sweep(id),
   name      TEXT NOT NULL,
-  value     TEXT NOT NULL,
+  value     TEXT NOT NULL,              -- '' for one that was taken away
+  set_ms    INTEGER NOT NULL DEFAULT 0, -- as note_ms
   PRIMARY KEY (sweep_id, name)
 ) STRICT, WITHOUT ROWID;
 

@@ -285,6 +285,58 @@ static void file_copy(const char *from, const char *to, size_t n, ssize_t flip)
 	assert_int_equal(write(fd, t.s, n), (ssize_t)n);
 }
 
+/* Labels and the note of the only sweep, with their times. */
+static const char *remarks(struct fixture *f, const char *db)
+{
+	snprintf(f->path, sizeof(f->path), "%s", db);
+	return fixture_sql(f, "SELECT note || note_ms || ' ' || (SELECT group_concat(l) FROM (SELECT name || value || set_ms AS l "
+	                      "FROM sweep_label ORDER BY name)) FROM sweep");
+}
+
+static void of_labels_and_notes_the_last_counts_whatever_is_imported_first(void **state)
+{
+	static const char *const notes[2] = { "UPDATE sweep SET note = 'later', note_ms = 20",
+		                              "UPDATE sweep SET note = 'early', note_ms = 10" };
+	static const char *const labels_of[2] = {
+		"INSERT INTO sweep_label VALUES (1, 'a', 'early', 10), (1, 'b', '', 30), (1, 'c', 'x', 5)",
+		"INSERT INTO sweep_label VALUES (1, 'a', 'later', 11), (1, 'b', 'early', 29), (1, 'c', 'y', 5), (1, 'd', 'z', 1)",
+	};
+	struct fixture *f = *state;
+	char *db = file_of(f, "a.db"), *to[4], *files[2], *lines[2];
+
+	store_close(TAKE(f->s));
+	host_store(f, db, 7, 2);
+	for (int i = 0; i < 2; i++) {
+		snprintf(f->path, sizeof(f->path), "%s", db);
+		fixture_sql(f, notes[i]);
+		fixture_sql(f, "DELETE FROM sweep_label");
+		fixture_sql(f, labels_of[i]);
+		export_all(f, db, files[i] = arena_printf(f->a, "%s/%d.iosweep", f->dir, i));
+		export_lines(f, db, lines[i] = arena_printf(f->a, "%s/%d.jsonl", f->dir, i));
+	}
+	for (int i = 0; i < 4; i++) {
+		char **from = i < 2 ? files : lines;
+
+		to[i] = arena_printf(f->a, "%s/to%d.db", f->dir, i);
+		import_one(f, to[i], from[i % 2]);
+		import_one(f, to[i], from[(i + 1) % 2]);
+		import_one(f, to[i], from[i % 2]);
+		assert_string_equal(remarks(f, to[i]), "later20 alater11,b30,cy5,dz1");
+	}
+	/* what was taken away is there for nobody, and what never was there is not taken away */
+	OK(store_open(to[3], STORE_WRITE, &f->s, &f->e));
+	for (int i = 0; i < 2; i++) {
+		struct sweep_label *labels;
+		size_t n;
+
+		OK(store_labels(f->s, 1, f->a, &labels, &n, &f->e));
+		assert_int_equal(n, 3 - i);
+		OK(store_label(f->s, 1, "a", "", &f->e));
+		OK(store_label(f->s, 1, "nothing", "", &f->e));
+	}
+	assert_string_equal(fixture_sql(f, "SELECT group_concat(name || value) FROM sweep_label WHERE name < 'b' OR name > 'd'"), "a");
+}
+
 static void a_file_that_is_not_whole_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -366,7 +418,7 @@ static void full_store(struct fixture *f, const char *db)
 {
 	static const char *const rows[] = {
 		"PRAGMA journal_mode=DELETE",
-		"INSERT INTO sweep_label VALUES (1, 'rack', 'b7')",
+		"INSERT INTO sweep_label VALUES (1, 'rack', 'b7', 5)",
 		"INSERT INTO trial_flag VALUES (1, 'cached', 'x')",
 		"INSERT INTO trial_fact VALUES (1, 'psi', 1)",
 		"INSERT INTO result_flag SELECT cell_id, metric_id, 'spread', 'cell', 'x' FROM result LIMIT 1",
@@ -592,7 +644,7 @@ static const char *details(struct fixture *f, const char *db)
 	static const char *const sql[] = {
 		"SELECT group_concat(l) FROM (SELECT key || '=' || value || class || hex(digest) AS l FROM environment_fact JOIN environment v "
 		"ON v.id = environment_id ORDER BY key)",
-		"SELECT group_concat(l) FROM (SELECT s.name || s.value || note || options || target || target_kind || submitter || keep || "
+		"SELECT group_concat(l) FROM (SELECT s.name || s.value || s.set_ms || note || note_ms || options || target || target_kind || submitter || keep || "
 		"cells || submitted_ms || coalesce(started_ms, 0) || p.source || hex(p.digest) AS l FROM sweep w JOIN sweep_label s ON s.sweep_id = w.id "
 		"JOIN plan p ON p.id = w.plan_id)",
 		"SELECT group_concat(l) FROM (SELECT c.position || a.name || requested || value || coalesce(effective, '-') || verdict AS l "
@@ -845,6 +897,8 @@ static void faults_of_lines_are_named_by_line_and_column(void **state)
 		{ "\"host\":\"db1\"", "\"host\":\"db\\u0000x\"", "'host' holds a control character, or what is no UTF-8" },
 		{ "\"labels\":{", "\"labels\":{\"a\\nb\":\"x\"", "a key that is no text of one line" },
 		{ "\"labels\":{", "\"labels\":{\"a\":\"x\\u009b\"", "'a' holds a control character" },
+		{ "\"labels\":{},\"labels_ms\":{", "\"labels\":{\"a\":\"b\"},\"labels_ms\":{\"a\":\"x\"",
+		  "when label 'a' was set is not a whole number" },
 		{ "{\"type\":\"end\"", "{\"type\":\"event\"", "a line of type 'event' without 'sweep'" },
 	};
 	struct fixture *f = *state;
@@ -888,6 +942,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_sweep_that_went_on_brings_what_is_new, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(drift_is_judged_anew_when_a_sweep_s_cells_come_together, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_host_is_called_as_its_newest_sweep_calls_it, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(of_labels_and_notes_the_last_counts_whatever_is_imported_first, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_is_not_whole_changes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_store_is_named_and_not_what_was_to_be_made_of_it, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(texts_that_are_none_are_refused_and_nothing_is_merged, fixture_setup, fixture_teardown),

@@ -213,7 +213,7 @@ static void filters_select_by_state_metric_value_label_and_time(void **state)
 	assert_int_equal(count(f, "since=1h"), 1);
 	assert_int_equal(count(f, "filesystem=xfs sweep=last"), 1);
 	assert_int_equal(count(f, "filesystem!=xfs"), 0);
-	fixture_sql(f, "INSERT INTO sweep_label SELECT max(id), 'team', 'db' FROM sweep");
+	fixture_sql(f, "INSERT INTO sweep_label SELECT max(id), 'team', 'db', 1 FROM sweep");
 	assert_int_equal(count(f, "label.team=db"), 1);
 	assert_int_equal(count(f, "label.team!=db"), 0);
 }
