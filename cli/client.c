@@ -199,7 +199,7 @@ static int daemon_greets(struct err *e)
 	struct json_object *request;
 	int rc;
 
-	if (client_open(&c, e) < 0)
+	if (client_open(&c, e) < 0 || c == NULL)
 		return -1;
 	request = client_request("hello");
 	message_encode(request, &line);
