@@ -86,6 +86,7 @@ loop_detach() {
 daemon_teardown() {
 	daemon_stop || true
 	local loop
+	[ -z "${SYSCTL_WAS:-}" ] || echo "$SYSCTL_WAS" >"$SYSCTL" # what a test that failed has left
 	for loop in "${LOOPS[@]}"; do loop_detach "$loop"; done
 	if [ -n "${BATS_ERROR_STATUS:-}" ] && [ "${BATS_ERROR_STATUS:-0}" != 0 ]; then
 		sed 's/^/daemon: /' "$HOME_DIR/daemon.log" | tail -40
