@@ -118,8 +118,9 @@ int workplace_check_space(const struct worker *w, int64_t bytes, const char *wha
 	struct statvfs st;
 	int64_t left;
 
-	if (w->claimed.mount_fd < 0)
-		return 0;
+	if (!has_files(w)) /* they would be in memory, and no figure of theirs about the device */
+		return err_set(e, ERR_REFUSED, "no filesystem for its files (%s, %s): keep it to cells that have one, by 'only:'", what,
+		               size_format(bytes, need));
 	if (fstatvfs(w->claimed.mount_fd, &st) < 0)
 		return err_sys(e, errno, "ask how much space is free");
 	left = (int64_t)(st.f_bavail * st.f_frsize);

@@ -303,6 +303,33 @@ preallocated: of 64MiB in the work directory 0B are holes and 64MiB are prealloc
 		reason LIKE 'no space: it needs 128MiB (size x streams), and %MiB are free'")" = 2 ]
 	[ "$(query "SELECT group_concat(n || state) FROM (SELECT state, count(*) AS n FROM trial t JOIN sweep_workload w USING (workload_id)
 		WHERE w.name = 'roomy' GROUP BY state ORDER BY state)")" = 1failed,2ok ]
+	sed -i 's/{image: 128MiB}/{directory: scratch}/; s/filesystem: ext4, roomy.size: .*/roomy.size: [16MiB, 1000TiB]}/' "$PLAN"
+	run iosweep submit "$PLAN" --wait
+	[ "$(query "SELECT t.reason FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.state = 'failed' AND c.sweep_id = 2")" = \
+		"$(query "SELECT t.reason FROM trial t JOIN cell c ON c.id = t.cell_id WHERE c.sweep_id = 2
+			AND t.reason LIKE 'no space: it needs 1000TiB (size x streams), and %iB are free'")" ]
+	[ "$(query "SELECT count(*) FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.state = 'failed' AND c.sweep_id = 2")" = 1 ]
+}
+
+@test "files of a workload are not kept in memory where the bare device has no filesystem for them" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: bare
+	target: {image: 64MiB}
+	matrix: {filesystem: [none, ext4]}
+	trials: 1
+	settle: 0
+	workloads:
+	  - dd-write: {size: 16MiB}
+	  - command: {as: raw, run: [dd, "if=\${device}", of=/dev/null, bs=1M], metrics: {t: {value: ":elapsed", unit: s, better: lower}}}
+	END
+	run iosweep submit "$PLAN" --wait
+	[ "$status" -eq 1 ]
+	[ "$(query "SELECT w.name || ' ' || t.state || ' ' || t.reason FROM trial t JOIN sweep_workload w USING (workload_id) ORDER BY t.id")" = \
+"dd-write failed no filesystem for its files (size x streams, 16MiB): keep it to cells that have one, by 'only:'
+raw ok 
+dd-write ok 
+raw ok " ]
 }
 
 @test "the space that fio, ioping and their like take is known from their own parameters" {
