@@ -84,32 +84,15 @@ static struct table *devices_table(struct json_object *devices)
 	return t;
 }
 
-/* YAML of one device: a name made of its path, and every identity there is, the strongest first.  A comment if the guard
- * refuses the device as it is: nobody is to paste the root disk by mistake. */
+/* A comment if the guard refuses the device as it is: nobody is to paste the root disk by mistake. */
 static void device_config_print(struct json_object *device, FILE *out)
 {
-	static const char *const keys[][2] = { { "wwn", "wwn" }, { "serial", "serial" }, { "by_id", "by-id" }, { "by-id", "by-id" },
-		                               { "backing_file", "backing-file" }, { "backing-file", "backing-file" } };
-	const char *path = message_string_or(device, "path", ""), *base = strrchr(path, '/');
-	char size[SIZE_TEXT];
-	struct json_object *identity;
-	size_t n = 0;
+	const char *line = message_string_or(device, "config", "");
 
-	if (!json_object_object_get_ex(device, "identity", &identity) || !json_object_is_type(identity, json_type_object))
-		return;
-	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
-		const char *value = message_string_or(identity, keys[k][0], NULL);
-
-		if (value == NULL || value[0] == '\0')
-			continue;
-		if (n++ == 0)
-			fprintf(out, "  %s%s: {", message_bool_or(device, "refused", false) ? "# " : "", base != NULL ? base + 1 : path);
-		fprintf(out, "%s%s: \"%s\"", n > 1 ? ", " : "", keys[k][1], value);
-	}
-	if (n > 0)
-		fprintf(out, ", size: %s}\n", size_format(message_integer_or(device, "size", 0), size));
+	if (line[0] != '\0')
+		fprintf(out, "  %s%s\n", message_bool_or(device, "refused", false) ? "# " : "", line);
 	else
-		fprintf(out, "  # %s has no identity that would find it again\n", path);
+		fprintf(out, "  # %s has no identity that would find it again\n", message_string_or(device, "path", ""));
 }
 
 /* Listed ones have a name already. */
@@ -122,6 +105,17 @@ static void config_print(struct json_object *devices, FILE *out)
 		if (message_string_or(device, "name", "")[0] == '\0')
 			device_config_print(device, out);
 	}
+}
+
+static void absent_print(struct json_object *report)
+{
+	struct json_object *absent;
+
+	if (!json_object_object_get_ex(report, "absent", &absent) || !json_object_is_type(absent, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(absent); i++)
+		fprintf(stderr, PROGRAM ": listed, but not here: %s\n",
+		        message_string_or(json_object_array_get_idx(absent, i), "reason", ""));
 }
 
 static int devices_run(const struct options *o, struct err *e)
@@ -137,6 +131,7 @@ static int devices_run(const struct options *o, struct err *e)
 		json_print(report, stdout);
 		return EXIT_GOOD;
 	}
+	absent_print(report);
 	json_object_object_get_ex(report, "devices", &devices);
 	t = devices_table(devices);
 	if (!options_has(o, "config"))

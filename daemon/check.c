@@ -25,21 +25,44 @@
 #define FILES_MAX     64
 #define NOBODY        65534 /* where the configuration's user does not exist */
 
+static const char *nearest_device(const struct config *c, const char *name)
+{
+	AUTO_FREE const char **names = xcalloc(c->n_devices + 1, sizeof(*names));
+
+	for (size_t i = 0; i < c->n_devices; i++)
+		names[i] = c->devices[i].name;
+	return text_nearest(name, names, c->n_devices);
+}
+
+static const char *nearest_directory(const struct config *c, const char *name)
+{
+	AUTO_FREE const char **names = xcalloc(c->n_directories + 1, sizeof(*names));
+
+	for (size_t i = 0; i < c->n_directories; i++)
+		names[i] = c->directories[i].name;
+	return text_nearest(name, names, c->n_directories);
+}
+
 int check_target(const struct target *t, const struct config *c, const struct check_facts *facts, struct err *e)
 {
 	const struct config_directory *dir;
 	char size[SIZE_TEXT], limit[SIZE_TEXT], keep[SIZE_TEXT];
+	const char *nearest;
 
 	switch (t->kind) {
 	case TARGET_DEVICE:
 		if (config_find_device(c, t->name) != NULL)
 			return 0;
 		err_set_(e, ERR_NOT_FOUND, "this host lists no device '%s'", t->name);
+		if ((nearest = nearest_device(c, t->name)) != NULL)
+			return err_hint(e, "did you mean '%s'?", nearest);
 		return err_hint(e, "root may add it under 'devices:' in '%s'; 'iosweep devices' prints the lines", c->file);
 	case TARGET_DIRECTORY:
 		dir = config_find_directory(c, t->name);
 		if (dir == NULL) {
 			err_set_(e, ERR_NOT_FOUND, "this host offers no directory '%s'", t->name);
+			if ((nearest = nearest_directory(c, t->name)) != NULL)
+				return err_hint(e, "did you mean '%s'?", nearest);
 			return err_hint(e, "root may add it under 'directories:' in '%s'", c->file);
 		}
 		if (!facts->is_directory[dir - c->directories])

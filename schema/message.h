@@ -21,7 +21,8 @@
  *   watch     sweep (optional)             then {"event":"trial","sweep":12,"text":"..."} a line until the client closes
  *
  * Reports: devices  {"devices":[{"path","size","identity":{"wwn","serial","by-id","backing-file"},"usable","reasons":[...],
- *                                "name" (if listed),"model"}]}
+ *                                "name" (if listed),"model","refused" (whatever a plan says),"config" (the line that lists
+ *                                it; none without a stable identity)}],"absent":[{"name","reason"}] (listed, not here)}
  *          doctor   {"checks":[{"name","state":"ok"|"warning"|"problem","text","hint"}]}
  *
  * After an error of the kind "protocol" the daemon closes the connection.

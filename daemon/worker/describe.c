@@ -103,16 +103,6 @@ static bool reasons_find(const struct device *d, const struct config *c, const s
 	return !refuses && listed != NULL;
 }
 
-/* Lines that would list a device which the guard refuses are comments: nobody is to paste the root disk by mistake. */
-static void config_comment(struct text *config)
-{
-	AUTO_TEXT struct text plain = *config;
-
-	*config = (struct text){ 0 };
-	for (const char *s = text_str(&plain); *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n')
-		text_printf(config, "%s# %.*s", config->n > 0 ? "\n" : "", (int)strcspn(s, "\n"), s);
-}
-
 static struct json_object *device_object(const struct device *d, const struct config *c, int proc_fd)
 {
 	const struct config_device *listed = listed_as(c, d);
@@ -129,11 +119,30 @@ static struct json_object *device_object(const struct device *d, const struct co
 	json_object_object_add(o, "reasons", reasons);
 	if (listed != NULL)
 		string_add(o, "name", listed->name);
-	device_config_lines(d, &config);
-	if (is_refused)
-		config_comment(&config);
+	device_config_line(d, &config);
 	string_add(o, "config", text_str(&config));
 	return o;
+}
+
+/* Those of the list that no device answers to: a slip in the configuration, or a disk that is away. */
+static struct json_object *absent_array(const struct config *c)
+{
+	struct json_object *absent = json_object_new_array();
+
+	for (size_t i = 0; i < c->n_devices; i++) {
+		struct json_object *o;
+		struct device d;
+		struct err e = { 0 };
+		size_t n_matching = 0;
+
+		if (device_find(&c->devices[i], &d, &n_matching, &e) == 0 || n_matching > 0)
+			continue;
+		o = json_object_new_object();
+		string_add(o, "name", c->devices[i].name);
+		string_add(o, "reason", e.text);
+		json_object_array_add(absent, o);
+	}
+	return absent;
 }
 
 static int devices_describe(const struct config *c, int proc_fd)
@@ -152,6 +161,7 @@ static int devices_describe(const struct config *c, int proc_fd)
 		json_object_array_add(devices, device_object(&all[i], c, proc_fd));
 	json_object_object_add(o, "ok", json_object_new_boolean(true));
 	json_object_object_add(o, "devices", devices);
+	json_object_object_add(o, "absent", absent_array(c));
 	return object_print(o);
 }
 

@@ -59,7 +59,7 @@ struct loop_backing {
 bool device_loop_backing(const char *name, struct loop_backing *ret);
 
 /* True if every identity that the list gives is the device's own.  A partition is found by its by-id name only, since
- * udev gives it the identities of its disk.  ret_why: the first identity that differs, or "". */
+ * udev gives it the identities of its disk.  ret_why: what differs, or "". */
 bool device_matches(const struct device *d, const struct config_device *c, char *ret_why, size_t size);
 /* The one device of the host that c means; ERR_DEVICE_LOST if none matches, ERR_REFUSED if several do: the message says
  * which, and what differs in one that matches but for size.  ret_n_matching may be NULL; it is set on failure, too. */
@@ -67,8 +67,9 @@ int device_find(const struct config_device *c, struct device *ret, size_t *ret_n
 
 /* "diskseq=9 wwn=0x5000..." : for undo entries. */
 void device_identity(const struct device *d, char *ret, size_t size);
-/* The lines that list the device in iosweepd.conf(5), or "" if it has no stable identity. */
-void device_config_lines(const struct device *d, struct text *ret);
+/* The line that lists the device below devices: in iosweepd.conf(5), with every identity it has, the strongest first; "" if
+ * it has none that is stable. */
+void device_config_line(const struct device *d, struct text *ret);
 
 /* What libblkid sees on an open device (read-only is enough): "" and "" if nothing. */
 struct signature {

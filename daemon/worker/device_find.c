@@ -137,28 +137,33 @@ int device_find(const struct config_device *c, struct device *ret, size_t *ret_n
 	return err_hint(e, "`iosweep devices` shows the identities there are");
 }
 
-static void line_add(struct text *ret, const char *key, const char *value)
+/* A double-quoted scalar of YAML. */
+static void identity_add(struct text *ret, const char *key, const char *value)
 {
-	if (value[0] != '\0')
-		text_printf(ret, "    %s: \"%s\"\n", key, value);
+	if (value[0] == '\0')
+		return;
+	text_printf(ret, "%s: \"", key);
+	for (; *value != '\0'; value++) {
+		if ((unsigned char)*value < ' ')
+			text_printf(ret, "\\x%02x", (unsigned char)*value);
+		else
+			text_printf(ret, "%s%c", *value == '"' || *value == '\\' ? "\\" : "", *value);
+	}
+	text_add(ret, "\", ");
 }
 
-void device_config_lines(const struct device *d, struct text *ret)
+void device_config_line(const struct device *d, struct text *ret)
 {
 	char size[SIZE_TEXT];
-	const char *by_id = d->n_by_id > 0 ? d->by_id[0] : "";
+	AUTO_TEXT struct text identities = { 0 };
 
-	if (d->is_partition ? by_id[0] == '\0' : by_id[0] == '\0' && d->wwn[0] == '\0' && d->serial[0] == '\0' &&
-	                                             d->backing_file[0] == '\0')
-		return;
-	text_printf(ret, "devices:\n  %s:\n", d->name);
 	if (!d->is_partition) {
-		line_add(ret, "wwn", d->wwn);
-		line_add(ret, "serial", d->serial);
+		identity_add(&identities, "wwn", d->wwn);
+		identity_add(&identities, "serial", d->serial);
 	}
-	if (d->is_partition || (d->wwn[0] == '\0' && d->serial[0] == '\0'))
-		line_add(ret, "by-id", by_id);
+	identity_add(&identities, "by-id", d->n_by_id > 0 ? d->by_id[0] : "");
 	if (!d->is_partition)
-		line_add(ret, "backing-file", d->backing_file);
-	text_printf(ret, "    size: %s\n", size_format(d->size_bytes, size));
+		identity_add(&identities, "backing-file", d->backing_file);
+	if (identities.n > 0)
+		text_printf(ret, "%s: {%ssize: %s}", d->name, identities.s, size_format(d->size_bytes, size));
 }

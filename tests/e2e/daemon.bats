@@ -197,6 +197,24 @@ worker_pid() { pgrep -P "$DAEMON" -f -- --worker | head -1; }
 	[ "$(query 'SELECT count(*) FROM sweep')" = 0 ]
 }
 
+@test "a name that is nearly that of a target is told which; a listed device that is not there is named with its next of kin" {
+	device_make disk 32MiB
+	echo "  large: {backing-file: $HOME_DIR/./disk.img, size: 64MiB}" >>"$CONFIG"
+	daemon_start
+	local target said
+	for target in '{device: dsk}/disk' '{directory: scrach}/scratch'; do
+		slow_plan 1 0 | sed "s/^target:.*/target: ${target%/*}/; $([[ $target == *device* ]] && echo 's/^matrix: {/&filesystem: none, /')" \
+			>"$HOME_DIR/p.yaml"
+		run iosweep submit "$HOME_DIR/p.yaml"
+		[ "$status" -eq 1 ]
+		[ "${lines[1]}" = "iosweep: did you mean '${target#*/}'?" ] || { echo "$output"; false; }
+	done
+	said=$(iosweep devices 2>&1 >/dev/null)
+	[ "$said" = "iosweep: listed, but not here: device 'large': no device of this host has its identity; '$DEVICE' has its identity, \
+but its size is 32MiB, the list says 64MiB" ] || { echo "$said"; false; }
+	iosweep devices --json | tr -d ' \n' | grep -qF '"absent":[{"name":"large"'
+}
+
 @test "a million cells are accepted at once" {
 	daemon_start
 	{

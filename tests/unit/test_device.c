@@ -312,18 +312,21 @@ static void a_by_id_name_finds_a_partition(void **state)
 	assert_string_equal(d.name, "sda1");
 }
 
-static void the_lines_that_list_a_device_name_what_is_stable(void **state)
+static void the_line_that_lists_a_device_names_what_is_stable(void **state)
 {
-	AUTO_TEXT struct text lines = { 0 }, none = { 0 };
+	AUTO_TEXT struct text line = { 0 }, none = { 0 }, quoted = { 0 };
 	struct device d;
 
 	(void)state;
 	assert_int_equal(device_read("sda", &d, NULL), 0);
-	device_config_lines(&d, &lines);
-	assert_string_equal(text_str(&lines), "devices:\n  sda:\n    wwn: \"0x5000c500a1b2c3d4\"\n    serial: \"ZFA0X1YZ\"\n"
-	                                      "    size: 1MiB\n");
+	device_config_line(&d, &line);
+	assert_string_equal(text_str(&line), "sda: {wwn: \"0x5000c500a1b2c3d4\", serial: \"ZFA0X1YZ\", size: 1MiB}");
+	path_format(d.wwn, sizeof(d.wwn), "%s", "");
+	path_format(d.serial, sizeof(d.serial), "%s", "a\"b\\c\td");
+	device_config_line(&d, &quoted);
+	assert_string_equal(text_str(&quoted), "sda: {serial: \"a\\\"b\\\\c\\x09d\", size: 1MiB}");
 	assert_int_equal(device_read("sda1", &d, NULL), 0);
-	device_config_lines(&d, &none);
+	device_config_line(&d, &none);
 	assert_string_equal(text_str(&none), "");
 }
 
@@ -427,7 +430,7 @@ int main(void)
 		TEST(another_size_is_another_device),
 		TEST(two_devices_of_one_identity_are_no_choice),
 		TEST(a_by_id_name_finds_a_partition),
-		TEST(the_lines_that_list_a_device_name_what_is_stable),
+		TEST(the_line_that_lists_a_device_names_what_is_stable),
 		TEST(the_disks_at_the_bottom_of_a_nested_array_are_found),
 		TEST(a_holder_of_a_partition_is_told),
 		TEST(a_member_of_a_mounted_btrfs_is_told),
