@@ -204,56 +204,71 @@ static void loop_check(const struct doctor *d)
 
 /* ---- who else sets these things ---- */
 
+/* Whether what follows a key is one of udev(7)'s operators that set it; "==" and "!=" ask. */
+static bool is_assigning(const char *s)
+{
+	s += strspn(s, " \t");
+	if (s[0] == '=')
+		return s[1] != '=';
+	return (s[0] == ':' || s[0] == '+') && s[1] == '=';
+}
+
 /* A line that assigns it, other than for zoned devices: those have no choice (64-btrfs-zoned.rules). */
-static bool rules_assign(const char *rules, const char *assign)
+static bool rules_assign(const char *rules, const char *key)
 {
 	for (const char *s = rules; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n') {
 		AUTO_FREE char *line = xstrndup(s, strcspn(s, "\n"));
+		const char *at = line[strspn(line, " \t")] == '#' ? NULL : strstr(line, key);
 
-		if (line[0] != '#' && strstr(line, assign) != NULL && strstr(line, "zoned") == NULL)
+		if (at != NULL && is_assigning(at + strlen(key)) && strstr(line, "zoned") == NULL)
 			return true;
 	}
 	return false;
 }
 
-static int rule_search(const char *name, void *data)
+static void rule_search(const char *path, struct text *found)
 {
 	static const char *const attrs[] = { "queue/scheduler", "queue/read_ahead_kb", "bdi/read_ahead_kb", "queue/nr_requests",
 		                             "queue/rotational", "queue/max_sectors_kb" };
-	struct text *found = data;
 	AUTO_TEXT struct text rules = { 0 };
 
-	if (!text_ends(name, ".rules") || sysroot_read(name, &rules, NULL) < 0)
-		return 0;
+	if (!text_ends(path, ".rules") || sysroot_read(path, &rules, NULL) < 0)
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
-		AUTO_FREE char *assign = xasprintf("ATTR{%s}=\"", attrs[i]);
+		AUTO_FREE char *key = xasprintf("ATTR{%s}", attrs[i]);
 
-		if (rules_assign(text_str(&rules), assign))
-			text_printf(found, "%s'%s' sets %s", found->n > 0 ? "; " : "", name, attrs[i]);
+		if (rules_assign(text_str(&rules), key))
+			text_printf(found, "%s'%s' sets %s", found->n > 0 ? "; " : "", path, attrs[i]);
 	}
-	return 0;
 }
 
+/* In udev's order: of files with one name the first counts, and turns the others off. */
+static const char *const rule_dirs[] = { "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d",
+	                                 "/usr/lib/udev/rules.d" };
+
 struct rules {
-	const char *dir;
+	size_t dir; /* index in rule_dirs */
 	struct text *found;
 };
 
 static int rule_file(const char *name, void *data)
 {
-	struct rules *r = data;
+	const struct rules *r = data;
 	char path[512];
 
-	return rule_search(path_format(path, sizeof(path), "%s/%s", r->dir, name), r->found);
+	for (size_t i = 0; i < r->dir; i++)
+		if (sysroot_exists(path_format(path, sizeof(path), "%s/%s", rule_dirs[i], name)))
+			return 0;
+	rule_search(path_format(path, sizeof(path), "%s/%s", rule_dirs[r->dir], name), r->found);
+	return 0;
 }
 
 static void udev_check(const struct doctor *d)
 {
-	static const char *const dirs[] = { "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/lib/udev/rules.d" };
 	AUTO_TEXT struct text found = { 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
-		sysroot_each(dirs[i], rule_file, &(struct rules){ .dir = dirs[i], .found = &found });
+	for (size_t i = 0; i < ARRAY_SIZE(rule_dirs); i++)
+		sysroot_each(rule_dirs[i], rule_file, &(struct rules){ .dir = i, .found = &found });
 	if (found.n > 0)
 		say(d, "udev rules", DOCTOR_WARNING, "exclude the target from these rules; a change during a trial is flagged",
 		    "udev rules would fight over settings: %s", text_str(&found));

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "daemon/worker/device.h"
 #include "daemon/worker/device_use.h"
 #include "daemon/worker/sysroot.h"
+#include "tests/unit/tree.h"
 
 static char root[64];
 
@@ -146,19 +146,11 @@ static int setup(void **state)
 	return 0;
 }
 
-static int entry_remove(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-	(void)st;
-	(void)kind;
-	(void)ftw;
-	return remove(path);
-}
-
 static int teardown(void **state)
 {
 	(void)state;
 	sysroot_set("");
-	return nftw(root, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
+	return tree_remove(root);
 }
 
 static void a_sata_disk_is_known_by_wwn_and_serial_number(void **state)

@@ -9,13 +9,13 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "schema/definition.h"
 #include "schema/workload.h"
+#include "tests/unit/tree.h"
 
 #define METRIC "metrics: {m: {match: '(?<x>\\d+)', value: ':x', unit: s, better: lower}}\n"
 
@@ -329,12 +329,6 @@ static void a_command_can_be_read_back(void **state)
 	workload_free(back);
 }
 
-static int entry_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
 static void space_is(const struct workload *w, const char *auto_value, const char *processes, int64_t bytes, const char *factors)
 {
 	struct workload_param params[] = { { "auto", auto_value }, { "max", "2x ram" }, { "size", "1GiB" }, { "processes", processes } };
@@ -411,7 +405,7 @@ static void a_bad_file_leaves_the_others(void **state)
 	assert_int_equal(e.kind, ERR_REFUSED);
 	diags_done(&d);
 	registry_free(r);
-	nftw(dir, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
+	tree_remove(dir);
 }
 
 static void programs_are_found_in_the_highest_version(void **state)
@@ -436,7 +430,7 @@ static void programs_are_found_in_the_highest_version(void **state)
 	assert_string_equal(workload_program(w, "initdb", a), want);
 	assert_string_equal(workload_missing(w), "nothing-like-it");
 	workload_free(w);
-	nftw(dir, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
+	tree_remove(dir);
 }
 
 int main(void)

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/loop.h>
 #include <sched.h>
 #include <stdio.h>
@@ -29,6 +28,7 @@
 #include "daemon/worker/steps.h"
 #include "daemon/worker/target.h"
 #include "daemon/worker/tunable.h"
+#include "tests/unit/tree.h"
 
 #define OK(x) \
 	do { \
@@ -181,14 +181,6 @@ static inline bool fixture_cell(struct fixture *f)
 	return true;
 }
 
-static inline int entry_remove(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-	(void)st;
-	(void)kind;
-	(void)ftw;
-	return remove(path);
-}
-
 /* Puts everything back that a failed test left, so that the machine is as before. */
 static inline void fixture_end(struct fixture *f)
 {
@@ -214,7 +206,7 @@ static inline void fixture_end(struct fixture *f)
 		close(f->w.host_proc_fd);
 	if (f->loop_fd >= 0)
 		close(f->loop_fd);
-	nftw(f->dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	tree_remove(f->dir);
 }
 
 /* "/sys/block/loop3/queue/ATTR" of the claimed device, as it is. */
