@@ -47,7 +47,7 @@ as_before() { [ "$(machine_state "$DEVICE")" = "$BEFORE" ] || { diff <(echo "$BE
 	wait_for 30 trial_runs
 }
 
-@test "restore lists under --dry-run what a killed daemon left changed, and puts it back" {
+@test "what a killed daemon left changed is put back by the next before anything else, and restore finds nothing" {
 	local worker
 	worker=$(pgrep -P "$DAEMON" | tr '\n' ' ')
 	# shellcheck disable=SC2086 # a list of numbers
@@ -69,9 +69,33 @@ as_before() { [ "$(machine_state "$DEVICE")" = "$BEFORE" ] || { diff <(echo "$BE
 }
 
 # An entry as a killed worker leaves it, for the sweep that was stopped.
-leftover() { # BOOT-ID KIND OBJECT
+leftover() { # BOOT-ID KIND OBJECT [IDENTITY ORIGINAL]
 	sqlite3 "$IOSWEEP_DB" "INSERT INTO undo (sweep_id, boot_id, step, kind, object, identity, original, at_ms)
-		VALUES (1, '$1', 'queue', '$2', '$3', 'diskseq=0', '7', 0)"
+		VALUES (1, '$1', 'queue', '$2', '$3', '${4:-diskseq=0}', '${5:-7}', 0)"
+}
+
+@test "restore --dry-run lists what is left changed and touches nothing; restore puts it back" {
+	local object queue=/sys/block/${DEVICE#/dev/}/queue scheduler
+	iosweep stop --now
+	object=$(query "SELECT object FROM undo WHERE object LIKE '%/scheduler'")
+	scheduler=$(sed 's/.*\[//; s/\].*//' "$queue/scheduler")
+	[ "$scheduler" != bfq ]
+	echo bfq >"$queue/scheduler" # as a killed worker leaves it
+	leftover "$(cat /proc/sys/kernel/random/boot_id)" sysfs "$object" "$(query "SELECT identity FROM undo WHERE kind = 'sysfs' LIMIT 1")" "$scheduler"
+	run iosweep restore --dry-run --csv
+	echo "$output"
+	[ "$status" -eq 0 ]
+	grep -q "^1,sysfs,$object,$scheduler,pending," <<<"$output"
+	[ "$(wc -l <<<"$output")" -eq 2 ]
+	sleep 0.5 # nor does anything come of it later
+	grep -q '\[bfq\]' "$queue/scheduler"
+	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 1 ]
+	run iosweep restore --csv
+	echo "$output"
+	[ "$status" -eq 0 ]
+	grep -q "^1,sysfs,$object,$scheduler,done," <<<"$output"
+	grep -q "\[$scheduler\]" "$queue/scheduler"
+	as_before
 }
 
 @test "restore says of each entry what became of it: dropped with the reason, or failed with exit status 1" {
