@@ -248,6 +248,27 @@ void plan_image_size(struct plan_reader *r, const struct node *node, int64_t *re
 		PLAN_FAULT(r, node, "image: '%s' is not a size of at least 1MiB and a multiple of 4KiB", text);
 }
 
+static bool target_is_misspelt(const struct node *node, const char *const *known)
+{
+	return node_misspells(node, known, "device") || node_misspells(node, known, "image") || node_misspells(node, known, "directory");
+}
+
+/* What is about another kind of target. */
+static void target_extras_check(struct plan_reader *r, const struct node *node)
+{
+	static const struct {
+		const char *key, *kind, *fault;
+	} extras[] = {
+		{ "direct", "image", "'direct' is about an image's loop device" },
+		{ "erase", "device", "'erase' is about a device: nothing else is erased" },
+		{ "keep-filesystem", "device", "'keep-filesystem' is about a device" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(extras); i++)
+		if (node_get(node, extras[i].key) != NULL && node_get(node, extras[i].kind) == NULL)
+			PLAN_FAULT(r, node_get(node, extras[i].key), "%s", extras[i].fault);
+}
+
 static void target_read(struct plan_reader *r, const struct node *node)
 {
 	static const char *const known[] = { "device", "image", "directory", "direct", "erase", "keep-filesystem", NULL };
@@ -261,8 +282,7 @@ static void target_read(struct plan_reader *r, const struct node *node)
 		return;
 	}
 	node_check_keys(node, known, "the target", r->d);
-	if (device == NULL && image == NULL && directory == NULL &&
-	    (node_misspells(node, known, "device") || node_misspells(node, known, "image") || node_misspells(node, known, "directory")))
+	if (device == NULL && image == NULL && directory == NULL && target_is_misspelt(node, known))
 		return;
 	if ((device != NULL) + (image != NULL) + (directory != NULL) != 1)
 		PLAN_FAULT(r, node, "'target' takes exactly one of 'device', 'image' and 'directory'");
@@ -276,12 +296,7 @@ static void target_read(struct plan_reader *r, const struct node *node)
 	bool_read(r, node, "direct", &t->direct);
 	bool_read(r, node, "erase", &t->erase);
 	bool_read(r, node, "keep-filesystem", &t->keep_filesystem);
-	if (image == NULL && node_get(node, "direct") != NULL)
-		PLAN_FAULT(r, node_get(node, "direct"), "'direct' is about an image's loop device");
-	if (device == NULL && node_get(node, "erase") != NULL)
-		PLAN_FAULT(r, node_get(node, "erase"), "'erase' is about a device: nothing else is erased");
-	if (device == NULL && node_get(node, "keep-filesystem") != NULL)
-		PLAN_FAULT(r, node_get(node, "keep-filesystem"), "'keep-filesystem' is about a device");
+	target_extras_check(r, node);
 }
 
 static void geometry_read(struct plan_reader *r, const struct node *node)

@@ -46,7 +46,7 @@ directory_plan() { # LABELS TRIALS ARGV
 	run iosweep submit "$PLAN"
 	echo "${output:0:300}"
 	[ "$status" -eq 2 ]
-	grep -q "4194304 bytes" <<<"$output"
+	grep -qF "$PLAN: larger than 4MiB" <<<"$output"
 	run wire raw < <(printf '{"version":1,"request":"submit","plan":"'; head -c 4200000 /dev/zero | tr '\0' '#'; printf '"}\n')
 	echo "${output:0:300}"
 	grep -q '"ok":false' <<<"$output"
