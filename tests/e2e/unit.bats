@@ -65,16 +65,25 @@ said() { grep -qxF "$1" "$W/share/out" || { cat "$W/share/out" "$W/console"; fal
 	said 'image 0'
 }
 
+@test "the cgroup is the daemon's to divide, its memory controller included" {
+	said 'delegated: yes, memory: 1'
+}
+
 @test "systemctl stop waits for the undo, and the sweep goes on at the next start" {
+	said 'to undo before stop: 1'
 	said 'stop 0'
 	said 'Result=success'
-	said 'after stop: queued'
+	said 'after stop: queued, to undo: 0, images: 0'
 	said 'after start: running'
 }
 
 @test "a daemon that is killed is started again and goes on" {
 	said 'after kill: NRestarts=1 running'
 	said 'after cancel: cancelled'
+}
+
+@test "what is left of a unit whose daemon was killed is told to end, not killed: the worker undoes" {
+	said 'workers that undo what another has left: 0'
 }
 
 @test "the unit is as tight as its comment says" {

@@ -13,17 +13,18 @@ END
 printf '[Service]\nReadWritePaths=/var/lib/iosweep-scratch\n' >/etc/systemd/system/iosweepd.service.d/paths.conf
 systemctl daemon-reload
 
-nap_plan() { # SECONDS
+nap_plan() { # SECONDS [TARGET MATRIX]
 	cat <<-END
 	plan: nap
-	target: {directory: scratch}
-	matrix: {label.n: [1, 2]}
+	target: ${2:-{directory: scratch\}}
+	matrix: ${3:-{label.n: [1, 2]\}}
 	workloads:
 	  - command: {as: nap, warm: yes, run: [[sleep, '$1']], metrics: {time: {value: ":elapsed", unit: s, better: lower}}}
 	trials: 1
 	settle: 0
 	END
 }
+query() { sqlite3 -readonly -cmd '.timeout 5000' /var/lib/iosweep/iosweep.db "$1"; }
 state() { iosweep list --raw --columns state 2>/dev/null | tail -1; }
 await() { # STATE: at most 20 s
 	local i
@@ -34,33 +35,41 @@ systemctl start iosweepd
 echo "start $?"
 systemctl show -p ActiveState,StatusText iosweepd
 stat -c '%a %U %G %n' /var/lib/iosweep /var/lib/iosweep/iosweep.db /run/iosweep/iosweep.sock
+echo "delegated: $(systemctl show -p Delegate --value iosweepd), memory: $(systemctl show -p DelegateControllers --value iosweepd | grep -cw memory)"
 nap_plan 0.1 >/tmp/nap.yaml
 timeout 30 iosweep submit /tmp/nap.yaml --wait
 echo "directory $?"
 cat >/tmp/image.yaml <<END
 plan: image
 target: {image: 200MiB}
-matrix: {filesystem: ext4, readahead: [64KiB, 2MiB], scheduler: mq-deadline}
+matrix: {filesystem: ext4, readahead: [64KiB, 2MiB], scheduler: mq-deadline, memory: 256MiB}
 workloads: [dd-write: {bs: 1MiB, size: 16MiB}]
 trials: 1
 settle: 0
 END
-timeout 60 iosweep submit /tmp/image.yaml --wait
+timeout 60 iosweep submit /tmp/image.yaml --strict --wait # so that a memory limit that is not to be had shows
 echo "image $?"
-nap_plan 100 >/tmp/nap.yaml
+to_undo() { query "SELECT count(*) > 3 FROM undo WHERE state = 'pending'"; } # a cell's settings, its filesystem and its image
+await_trial() { # at most 20 s
+	local i
+	for ((i = 0; i < 200; i++)); do [ "$(query "SELECT count(*) FROM trial WHERE state = 'running'")" = 0 ] || return 0; sleep 0.1; done
+}
+nap_plan 100 '{image: 64MiB}' '{filesystem: ext4, readahead: 2MiB, scheduler: mq-deadline, queue.nr_requests: 32}' >/tmp/nap.yaml
 iosweep submit /tmp/nap.yaml
-await running
+await_trial
+echo "to undo before stop: $(to_undo)"
 systemctl stop iosweepd
 echo "stop $?"
 systemctl show -p Result iosweepd
-echo "after stop: $(state)"
+echo "after stop: $(state), to undo: $(query "SELECT count(*) FROM undo WHERE state = 'pending'"), images: $(ls /var/lib/iosweep/images | wc -l)"
 systemctl start iosweepd
-await running
+await_trial
 echo "after start: $(state)"
 kill -9 "$(systemctl show -p MainPID --value iosweepd)"
 sleep 2.5
-await running
+await_trial
 echo "after kill: $(systemctl show -p NRestarts iosweepd) $(state)"
+echo "workers that undo what another has left: $(journalctl -u iosweepd -o cat --no-pager | grep -c 'undo-only worker')"
 iosweep cancel last
 await cancelled
 echo "after cancel: $(state)"
