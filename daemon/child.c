@@ -60,6 +60,13 @@ static void handle_close(uv_handle_t *handle)
 		uv_close(handle, child_closed);
 }
 
+/* Not one that has ended, whose number may be another process's by now; its output may be open still in a child of its own. */
+static void child_kill(struct child *child)
+{
+	if (!child->is_exited)
+		uv_process_kill(&child->process, SIGKILL);
+}
+
 static void child_answer(struct child *child, struct json_object *answer, const struct err *e)
 {
 	if (child->is_answered)
@@ -140,7 +147,7 @@ static void child_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	err_set_(&e, ERR_TOOL, "%s printed more than %zu bytes", child->what, CHILD_OUTPUT_MAX_BYTES);
 	child_answer(child, NULL, &e);
 	text_clear(&child->answer);
-	uv_process_kill(&child->process, SIGKILL);
+	child_kill(child);
 }
 
 static void child_is_late(uv_timer_t *timer)
@@ -149,7 +156,7 @@ static void child_is_late(uv_timer_t *timer)
 	struct err e;
 
 	err_set_(&e, ERR_TIMEOUT, "%s took longer than %d s", child->what, (int)(child->deadline_ms / 1000));
-	uv_process_kill(&child->process, SIGKILL);
+	child_kill(child);
 	child_answer(child, NULL, &e);
 }
 
@@ -247,6 +254,6 @@ void child_kill_all(struct daemon *d)
 {
 	(void)d;
 	for (struct child *child = children; child != NULL; child = child->next)
-		if (!child->is_exited && !uv_is_closing((uv_handle_t *)&child->process))
-			uv_process_kill(&child->process, SIGKILL);
+		if (!uv_is_closing((uv_handle_t *)&child->process))
+			child_kill(child);
 }

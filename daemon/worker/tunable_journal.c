@@ -137,6 +137,7 @@ static int disks_save(struct worker *w, struct err *e)
 
 int queue_baseline_save(struct worker *w, struct err *e)
 {
+	size_t n_before = tunables_of(w)->originals.n;
 	char path[TUNABLE_PATH];
 
 	if (w->claimed.n_queues == 0)
@@ -148,11 +149,13 @@ int queue_baseline_save(struct worker *w, struct err *e)
 		return -1;
 	if (disks_save(w, e) < 0) {
 		store_rollback(w->store);
-		w->tunables->originals.n = 0;
+		w->tunables->originals.n = n_before; /* sysctls are saved by themselves */
 		return -1;
 	}
-	if (store_commit(w->store, e) < 0)
+	if (store_commit(w->store, e) < 0) {
+		w->tunables->originals.n = n_before;
 		return -1;
+	}
 	fault_during();
 	return 0;
 }

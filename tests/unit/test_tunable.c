@@ -239,6 +239,29 @@ static void a_sysctl_of_a_pair_goes_back_to_the_one_that_was_in_force(void **sta
 	assert_string_equal(file_value("/proc/sys/vm/dirty_background_bytes"), bytes);
 }
 
+/* Or the next cell would save what this one has set as the original. */
+static void a_disk_that_cannot_be_saved_does_not_make_the_sysctls_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_ARENA struct arena *a = arena_new();
+	struct undo_entry *entries;
+	size_t n;
+
+	NEEDS_MACHINE();
+	fixture_start(f, "{image: 64MiB}", "  filesystem: none\n  vm.dirty_background_bytes: 64MiB\n");
+	fixture_cell(f);
+	OK(target_claim(&f->w, &f->e));
+	OK(tune_apply(&f->w, &f->e));
+	free(f->w.claimed.queues[0]);
+	f->w.claimed.queues[0] = xstrdup("/sys/block/nosuch");
+	assert_int_equal(queue_baseline_save(&f->w, &f->e), -1);
+	OK(sysctl_save(&f->w, "/proc/sys/vm/dirty_background_bytes", &f->e));
+	OK(store_undo_pending(f->w.store, f->w.sweep_id, a, &entries, &n, &f->e));
+	for (size_t i = 0; i < n; i++)
+		assert_string_not_equal(entries[i].original, "67108864");
+	OK(tune_restore(&f->w, &f->e));
+}
+
 /* ---- single settings, in a tree of the test's own ---- */
 
 static void tree_make(struct fixture *f)
@@ -352,6 +375,7 @@ int main(void)
 		TEST(a_value_that_the_kernel_clamps_is_a_mismatch),
 		TEST(a_setting_changed_behind_our_back_is_told),
 		TEST(a_sysctl_of_a_pair_goes_back_to_the_one_that_was_in_force),
+		TEST(a_disk_that_cannot_be_saved_does_not_make_the_sysctls_forgotten),
 		TEST(a_write_that_hangs_meets_its_limit_and_the_disk_is_left_alone),
 		TEST(a_value_that_stands_is_not_written_again),
 		TEST(a_setting_that_does_not_exist_is_infeasible),
