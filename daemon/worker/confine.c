@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "daemon/worker/setting.h"
 #include "daemon/worker/steps.h"
@@ -65,13 +66,26 @@ static bool has_word(const char *path, const char *word)
 	return false;
 }
 
+/* As containers get to see it. */
+static bool is_read_only(const char *dir)
+{
+	char path[SYSROOT_PATH];
+
+	return access(sysroot_path(path, dir), W_OK) < 0 && errno == EROFS;
+}
+
 const char *confine_controller(char *ret_why, size_t size)
 {
+	bool has_v1 = sysroot_exists(V1_ROOT "/memory.limit_in_bytes");
 	char own[512], path[640];
 
 	path_format(ret_why, size, "%s", "");
-	if (sysroot_exists(V1_ROOT "/memory.limit_in_bytes"))
+	if (has_v1 && !is_read_only(V1_ROOT))
 		return "v1";
+	if (has_v1) {
+		path_format(ret_why, size, "'%s' is mounted read-only", V1_ROOT);
+		return "";
+	}
 	if (own_v2(own, sizeof(own)) && sysroot_exists(V2_ROOT "/cgroup.controllers")) {
 		if (has_word(path_format(path, sizeof(path), "%s/cgroup.controllers", own), "memory"))
 			return "v2";
@@ -233,7 +247,8 @@ static int group_remove(const char *dir, struct err *e)
 {
 	int64_t deadline_ns = clock_ns() + EMPTY_WAIT_NS;
 
-	while (rmdir(dir) < 0) {
+	/* one that was never made: below a read-only mount rmdir(2) says no more than that */
+	while (access(dir, F_OK) == 0 && rmdir(dir) < 0) {
 		if (errno == ENOENT)
 			return 0;
 		if (errno != EBUSY || clock_ns() > deadline_ns)

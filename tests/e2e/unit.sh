@@ -49,6 +49,9 @@ settle: 0
 END
 timeout 60 iosweep submit /tmp/image.yaml --wait
 echo "image $?"
+sed 's/scheduler: .*}/memory: 96MiB}/; s/readahead: .*, //' /tmp/image.yaml >/tmp/memory.yaml
+timeout 60 iosweep submit /tmp/memory.yaml --wait
+echo "memory: $(query 'SELECT state FROM cell ORDER BY id DESC LIMIT 1'), $(query "SELECT count(*) FROM undo WHERE state = 'pending'") to undo"
 to_undo() { query "SELECT count(*) > 3 FROM undo WHERE state = 'pending'"; } # a cell's settings, its filesystem and its image
 await_trial() { # at most 20 s
 	local i

@@ -129,6 +129,32 @@ static void a_memory_controller_that_is_missing_or_not_delegated_is_told(void **
 	            "mount cgroup v2 with the memory controller, and set Delegate=memory in the unit");
 }
 
+/* In a mount namespace of this process alone. */
+static void mounts_of_its_own(void)
+{
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL); /* fails below a chroot, where nothing propagates to the host either */
+}
+
+/* A container is shown the controllers of its host, and may not write there. */
+static void a_memory_controller_that_may_not_be_written_to_is_none(void **state)
+{
+	char dir[512];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1\n");
+	assert_said("ok memory controller: cgroup v1 limits memory");
+	mounts_of_its_own();
+	snprintf(dir, sizeof(dir), "%s/sys/fs/cgroup/memory", root);
+	assert_int_equal(mount(dir, dir, NULL, MS_BIND, NULL), 0);
+	assert_int_equal(mount(NULL, dir, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
+	assert_said("warning memory controller: the axis 'memory' cannot be set: '/sys/fs/cgroup/memory' is mounted read-only | "
+	            "mount cgroup v2 with the memory controller, and set Delegate=memory in the unit");
+	assert_int_equal(umount(dir), 0);
+}
+
 #define RULES_HINT " | exclude the target from these rules; a change during a trial is flagged"
 
 static void udev_rules_that_set_what_a_sweep_sets_are_named(void **state)
@@ -192,14 +218,13 @@ static void places_that_cannot_be_used_are_problems(void **state)
 	assert_said("problem directory scratch: '/nonexistent/scratch' is not a directory | make it, or take it out of the configuration");
 }
 
-/* For this process alone: what is no program takes the place of one. */
+/* What is no program takes the place of one. */
 static void programs_that_are_missing_are_named_with_their_package(void **state)
 {
 	(void)state;
 	if (geteuid() != 0 || access("/usr/sbin/mkfs.xfs", X_OK) < 0 || access("/usr/bin/fio", X_OK) < 0)
 		skip();
-	assert_int_equal(unshare(CLONE_NEWNS), 0);
-	mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL); /* fails below a chroot, where nothing propagates to the host either */
+	mounts_of_its_own();
 	assert_said("ok tool mkfs.xfs: 'mkfs.xfs' is installed");
 	assert_int_equal(mount("/dev/null", "/usr/sbin/mkfs.xfs", NULL, MS_BIND, NULL), 0);
 	assert_int_equal(mount("/dev/null", "/usr/bin/fio", NULL, MS_BIND, NULL), 0);
@@ -214,6 +239,7 @@ int main(void)
 		TEST(what_is_in_order_is_said_to_be),
 		TEST(what_the_kernel_lacks_is_named),
 		TEST(a_memory_controller_that_is_missing_or_not_delegated_is_told),
+		TEST(a_memory_controller_that_may_not_be_written_to_is_none),
 		TEST(udev_rules_that_set_what_a_sweep_sets_are_named),
 		TEST(a_rule_that_is_turned_off_is_not_in_the_way),
 		TEST(an_udevd_that_does_not_run_is_told),
