@@ -251,6 +251,8 @@ static bool feature_judge(struct judge *j, const char *name, size_t n)
 
 	if (strcmp(j->family, "ext") != 0 || line == NULL)
 		return false;
+	if (strcmp(feature, "none") == 0) /* takes away those of the tool's defaults: mke2fs(8) */
+		return true;
 	features = xstrndup(line, strcspn(line, "\n"));
 	for (const char *s = features; !found && (s = strstr(s, feature)) != NULL; s++)
 		found = isspace((unsigned char)s[-1]) && strchr(" \t", s[strlen(feature)]) != NULL;

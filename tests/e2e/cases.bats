@@ -311,6 +311,23 @@ preallocated: of 64MiB in the work directory 0B are holes and 64MiB are prealloc
 	[ "$(query "SELECT count(*) FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.state = 'failed' AND c.sweep_id = 2")" = 1 ]
 }
 
+@test "features decide what an ext filesystem reads as, and the driver whether it takes it" {
+	daemon_start
+	cat >"$PLAN" <<-END
+	plan: features
+	target: {image: 16MiB}
+	matrix:
+	  - {filesystem: ext4, mkfs: ["-O none", "-O none,has_journal"]}
+	  - {filesystem: ext2, mkfs: ["-O has_journal", "-O extent"]}
+	trials: 1
+	settle: 0
+	workloads: [{command: {run: ["true"], warm: yes, metrics: {t: {value: ":elapsed", unit: s, better: lower}}}}]
+	END
+	iosweep submit "$PLAN" --wait
+	[ "$(query "SELECT group_concat(state, ' ') FROM (SELECT state FROM cell ORDER BY position)")" = "ok ok ok infeasible" ]
+	[ "$(query "SELECT count(*) FROM cell WHERE reason LIKE 'mount: %couldn''t mount as ext2 due to feature incompatibilities%'")" = 1 ]
+}
+
 @test "files of a workload are not kept in memory where the bare device has no filesystem for them" {
 	daemon_start
 	cat >"$PLAN" <<-END

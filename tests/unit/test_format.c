@@ -149,6 +149,7 @@ static void geometry_that_was_made_is_confirmed(void **state)
 	(void)state;
 	verdict_is("ext4", "-b 4096 -I 512 -E stride=16,stripe-width=192", VERDICT_CONFIRMED, "");
 	verdict_is("ext4", "-O ^metadata_csum,extent", VERDICT_CONFIRMED, "");
+	verdict_is("ext4", "-O none,extent", VERDICT_CONFIRMED, "");
 	verdict_is("xfs", "-d su=64k,sw=12 -l size=64m", VERDICT_CONFIRMED, "");
 	verdict_is("xfs", "-d sunit=128,swidth=1536", VERDICT_CONFIRMED, "");
 	verdict_is("xfs", "-b size=4096 -i size=512 -m reflink=1,crc=1 -n size=4096", VERDICT_CONFIRMED, "");
