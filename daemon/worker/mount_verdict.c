@@ -58,6 +58,10 @@ static void option_split(const char *s, size_t n, struct option *ret)
 		ret->has_value = false;
 		ret->value[0] = '\0';
 	}
+	if (strcmp(ret->key, "discard") == 0 && !ret->has_value) { /* so says btrfs of discard=sync, and nobody else has another */
+		path_format(ret->value, sizeof(ret->value), "sync");
+		ret->has_value = true;
+	}
 }
 
 /* 262144, 256k and 256KiB are one number. */
