@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/worker/format.h"
@@ -24,6 +25,7 @@ static const struct stated stated[] = {
 	{ "ext", "block", "Block size:", NULL, NULL, true },
 	{ "ext", "inode", "Inode size:", NULL, NULL, true },
 	{ "ext", "inodes", "Inode count:", NULL, NULL, true },
+	{ "ext", "inodes_per_group", "Inodes per group:", NULL, NULL, false },
 	{ "ext", "stride", "RAID stride:", NULL, NULL, true },
 	{ "ext", "stripe_width", "RAID stripe width:", NULL, NULL, true },
 	{ "ext", "blocks_per_group", "Blocks per group:", NULL, NULL, true },
@@ -58,38 +60,42 @@ static const struct asked {
 	const char *family, *letter, *key; /* key "": the letter's own value */
 	const char *name;                  /* in stated[] */
 	enum { UNIT_ONE, UNIT_SECTORS, UNIT_BLOCKS } unit;
-	bool is_rounded;                   /* made at least as large */
+	enum {
+		ROUND_NOT,
+		ROUND_UP,   /* made at least as large */
+		ROUND_GROUP /* up or down, to INODES_ROUND in each block group */
+	} rounding;
 } asked[] = {
-	{ "ext", "-b", "", "block", UNIT_ONE, false },
-	{ "ext", "-I", "", "inode", UNIT_ONE, false },
-	{ "ext", "-N", "", "inodes", UNIT_ONE, true },
-	{ "ext", "-g", "", "blocks_per_group", UNIT_ONE, false },
-	{ "ext", "-G", "", "flex_bg", UNIT_ONE, false },
-	{ "ext", "-E", "stride", "stride", UNIT_ONE, false },
-	{ "ext", "-E", "stripe-width", "stripe_width", UNIT_ONE, false },
-	{ "ext", "-E", "stripe_width", "stripe_width", UNIT_ONE, false },
-	{ "xfs", "-b", "size", "block", UNIT_ONE, false },
-	{ "xfs", "-d", "su", "sunit", UNIT_ONE, false },
-	{ "xfs", "-d", "sunit", "sunit", UNIT_SECTORS, false },
-	{ "xfs", "-d", "swidth", "swidth", UNIT_SECTORS, false },
-	{ "xfs", "-d", "agcount", "agcount", UNIT_ONE, false },
-	{ "xfs", "-d", "agsize", "agsize", UNIT_ONE, false },
-	{ "xfs", "-i", "size", "inode", UNIT_ONE, false },
-	{ "xfs", "-i", "maxpct", "imaxpct", UNIT_ONE, false },
-	{ "xfs", "-i", "sparse", "sparse", UNIT_ONE, false },
-	{ "xfs", "-l", "size", "log", UNIT_ONE, true },
-	{ "xfs", "-l", "su", "logsunit", UNIT_ONE, false },
-	{ "xfs", "-l", "sunit", "logsunit", UNIT_SECTORS, false },
-	{ "xfs", "-n", "size", "naming", UNIT_ONE, false },
-	{ "xfs", "-s", "size", "sector", UNIT_ONE, false },
-	{ "xfs", "-m", "crc", "crc", UNIT_ONE, false },
-	{ "xfs", "-m", "finobt", "finobt", UNIT_ONE, false },
-	{ "xfs", "-m", "rmapbt", "rmapbt", UNIT_ONE, false },
-	{ "xfs", "-m", "reflink", "reflink", UNIT_ONE, false },
-	{ "xfs", "-m", "bigtime", "bigtime", UNIT_ONE, false },
-	{ "xfs", "-m", "inobtcount", "inobtcount", UNIT_ONE, false },
-	{ "btrfs", "-n", "", "node", UNIT_ONE, false },
-	{ "btrfs", "-s", "", "sector", UNIT_ONE, false },
+	{ "ext", "-b", "", "block", UNIT_ONE, ROUND_NOT },
+	{ "ext", "-I", "", "inode", UNIT_ONE, ROUND_NOT },
+	{ "ext", "-N", "", "inodes", UNIT_ONE, ROUND_GROUP },
+	{ "ext", "-g", "", "blocks_per_group", UNIT_ONE, ROUND_NOT },
+	{ "ext", "-G", "", "flex_bg", UNIT_ONE, ROUND_NOT },
+	{ "ext", "-E", "stride", "stride", UNIT_ONE, ROUND_NOT },
+	{ "ext", "-E", "stripe-width", "stripe_width", UNIT_ONE, ROUND_NOT },
+	{ "ext", "-E", "stripe_width", "stripe_width", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-b", "size", "block", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-d", "su", "sunit", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-d", "sunit", "sunit", UNIT_SECTORS, ROUND_NOT },
+	{ "xfs", "-d", "swidth", "swidth", UNIT_SECTORS, ROUND_NOT },
+	{ "xfs", "-d", "agcount", "agcount", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-d", "agsize", "agsize", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-i", "size", "inode", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-i", "maxpct", "imaxpct", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-i", "sparse", "sparse", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-l", "size", "log", UNIT_ONE, ROUND_UP },
+	{ "xfs", "-l", "su", "logsunit", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-l", "sunit", "logsunit", UNIT_SECTORS, ROUND_NOT },
+	{ "xfs", "-n", "size", "naming", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-s", "size", "sector", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-m", "crc", "crc", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-m", "finobt", "finobt", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-m", "rmapbt", "rmapbt", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-m", "reflink", "reflink", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-m", "bigtime", "bigtime", UNIT_ONE, ROUND_NOT },
+	{ "xfs", "-m", "inobtcount", "inobtcount", UNIT_ONE, ROUND_NOT },
+	{ "btrfs", "-n", "", "node", UNIT_ONE, ROUND_NOT },
+	{ "btrfs", "-s", "", "sector", UNIT_ONE, ROUND_NOT },
 };
 
 static const char *family_of(const char *type)
@@ -201,6 +207,26 @@ static const struct asked *asked_find(const char *family, const char *letter, co
 	return NULL;
 }
 
+/* mke2fs deals the inodes out to its groups, and has whole multiples of 8 in each, 16 at least (lib/ext2fs/initialize.c). */
+#define INODES_ROUND 16
+
+static bool is_as_asked(const struct judge *j, const struct asked *a, int64_t want, int64_t made)
+{
+	int64_t inodes, per_group;
+
+	switch (a->rounding) {
+	case ROUND_NOT:
+		break;
+	case ROUND_UP:
+		return made >= want;
+	case ROUND_GROUP:
+		return stated_value(j->family, "inodes", j->description, &inodes) &&
+		       stated_value(j->family, "inodes_per_group", j->description, &per_group) && per_group > 0 &&
+		       llabs(made - want) <= inodes / per_group * INODES_ROUND;
+	}
+	return made == want;
+}
+
 /* One "key=value" of an option, or the letter's own value with an empty key. */
 static void one_judge(struct judge *j, const char *letter, const char *key, size_t n_key, const char *value, size_t n_value)
 {
@@ -217,7 +243,7 @@ static void one_judge(struct judge *j, const char *letter, const char *key, size
 	} else if (!asked_value(value, n_value, a->unit, block, &want) ||
 	           !stated_value(j->family, a->name, j->description, &made)) {
 		judge_worsen(j, VERDICT_UNCONFIRMED, path_format(why, sizeof(why), "'%s' is not shown", name));
-	} else if (want != made && !(a->is_rounded && made > want)) {
+	} else if (!is_as_asked(j, a, want, made)) {
 		path_format(why, sizeof(why), "%s: asked for %lld, made with %lld", name, (long long)want, (long long)made);
 		judge_worsen(j, VERDICT_CONTRADICTED, why);
 	}

@@ -150,6 +150,7 @@ static void geometry_that_was_made_is_confirmed(void **state)
 	verdict_is("ext4", "-b 4096 -I 512 -E stride=16,stripe-width=192", VERDICT_CONFIRMED, "");
 	verdict_is("ext4", "-O ^metadata_csum,extent", VERDICT_CONFIRMED, "");
 	verdict_is("ext4", "-O none,extent", VERDICT_CONFIRMED, "");
+	verdict_is("ext4", "-N 65600", VERDICT_CONFIRMED, "");
 	verdict_is("xfs", "-d su=64k,sw=12 -l size=64m", VERDICT_CONFIRMED, "");
 	verdict_is("xfs", "-d sunit=128,swidth=1536", VERDICT_CONFIRMED, "");
 	verdict_is("xfs", "-b size=4096 -i size=512 -m reflink=1,crc=1 -n size=4096", VERDICT_CONFIRMED, "");
@@ -163,6 +164,7 @@ static void geometry_that_was_dropped_contradicts(void **state)
 	verdict_is("xfs", "-d su=128k,sw=12", VERDICT_CONTRADICTED, "-d su: asked for 131072, made with 65536");
 	verdict_is("xfs", "-d su=64k,sw=4", VERDICT_CONTRADICTED, "-d sw: asked for 4 stripe units, made with 12");
 	verdict_is("ext4", "-b 1024", VERDICT_CONTRADICTED, "-b: asked for 1024, made with 4096");
+	verdict_is("ext4", "-N 65000", VERDICT_CONTRADICTED, "-N: asked for 65000, made with 65536");
 	verdict_is("ext4", "-E stride=32", VERDICT_CONTRADICTED, "-E stride: asked for 32, made with 16");
 	verdict_is("ext4", "-O metadata_csum", VERDICT_CONTRADICTED, "-O metadata_csum: the filesystem has not the feature 'metadata_csum'");
 	verdict_is("ext4", "-O ^extent", VERDICT_CONTRADICTED, "-O ^extent: the filesystem has the feature 'extent'");
