@@ -192,20 +192,50 @@ static int scheduler_refused(const char *path, const char *name, struct err *e)
 	return err_set(e, ERR_INFEASIBLE, "scheduler '%s' is not in this kernel: '%s' offers %s", name, path, raw);
 }
 
+/* What goes back when a setting is put back: its own value, or that of its partner, which is the one in force. */
+static int in_force_read(const char *path, const char *now, struct replaced *ret, struct err *e)
+{
+	const char *partner = sysctl_partner(path);
+	char value[SETTING_TEXT];
+
+	path_format(ret->path, sizeof(ret->path), "%s", path);
+	path_format(ret->value, sizeof(ret->value), "%s", now);
+	if (partner == NULL || !setting_equals(now, "0"))
+		return 0;
+	if (setting_read(partner, value, sizeof(value), e) < 0)
+		return -1;
+	if (!setting_equals(value, "0")) {
+		path_format(ret->path, sizeof(ret->path), "%s", partner);
+		path_format(ret->value, sizeof(ret->value), "%s", value);
+	}
+	return 0;
+}
+
+static bool is_found(const struct tunables *t, const char *path)
+{
+	const char *partner = sysctl_partner(path);
+
+	return replaced_find(&t->found, path) != NULL || (partner != NULL && replaced_find(&t->found, partner) != NULL);
+}
+
 static int value_change(struct worker *w, const struct axis *def, const char *path, const char *text, struct err *e)
 {
 	struct tunables *t = tunables_of(w);
+	struct replaced was;
 	char now[SETTING_TEXT];
 
 	if (setting_read(path, now, sizeof(now), e) < 0)
 		return is_scheduler(def) ? scheduler_refused(path, text, e) : -1;
 	if (setting_equals(now, text))
 		return 0;
+	if (in_force_read(path, now, &was, e) < 0)
+		return -1;
 	if (setting_change(path, text, e) < 0)
 		return is_scheduler(def) ? scheduler_refused(path, text, e) : -1;
 	if (is_scheduler(def))
 		found_forget(t, path);
-	replaced_add(&t->found, path, now);
+	if (!is_found(t, path))
+		replaced_add(&t->found, was.path, was.value);
 	return 0;
 }
 

@@ -60,6 +60,8 @@ int queue_baseline_save(struct worker *w, struct err *e);
 int host_settings_restore(struct worker *w, struct err *e);
 /* Commits one sysctl before its first change; of a pair such as dirty_ratio and dirty_bytes the one in force. */
 int sysctl_save(struct worker *w, const char *path, struct err *e);
+/* The other one of such a pair, or NULL.  The kernel shows 0 for the one that is not in force, and takes no 0 for a size. */
+const char *sysctl_partner(const char *path);
 /* Puts back and verifies every pending entry of a step; tries all, returns the first failure with the count. */
 int journal_restore(struct worker *w, enum step_id step, struct err *e);
 

@@ -21,6 +21,15 @@ static const char *const pairs[][2] = {
 	{ "/proc/sys/vm/dirty_background_ratio", "/proc/sys/vm/dirty_background_bytes" },
 };
 
+const char *sysctl_partner(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		for (int k = 0; k < 2; k++)
+			if (strcmp(path, pairs[i][k]) == 0)
+				return pairs[i][!k];
+	return NULL;
+}
+
 static int original_save(struct worker *w, enum step_id step, const char *kind, const char *path, const char *identity,
                          struct err *e)
 {
@@ -187,13 +196,10 @@ static const char *object_is_other(const struct worker *w, const struct undo_ent
 
 static bool is_partner_in_force(const struct undo_entry *u)
 {
+	const char *partner = sysctl_partner(u->object);
 	char value[SETTING_TEXT];
 
-	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
-		for (int k = 0; k < 2; k++)
-			if (strcmp(u->object, pairs[i][k]) == 0 && setting_read(pairs[i][!k], value, sizeof(value), NULL) == 0)
-				return !setting_equals(value, "0");
-	return false;
+	return partner != NULL && setting_read(partner, value, sizeof(value), NULL) == 0 && !setting_equals(value, "0");
 }
 
 int tunable_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)

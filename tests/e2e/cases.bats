@@ -311,6 +311,39 @@ preallocated: of 64MiB in the work directory 0B are holes and 64MiB are prealloc
 	[ "$(query "SELECT count(*) FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.state = 'failed' AND c.sweep_id = 2")" = 1 ]
 }
 
+@test "of a ratio and its size each cell has the one it names, and the next the one that was in force before" {
+	local ratio
+	cat >"$HOME_DIR/workloads/dirty.yaml" <<-'END'
+	workload: dirty
+	about: What limits dirty memory
+	needs: [cat]
+	warm: yes
+	run: [cat, /proc/sys/vm/dirty_ratio, /proc/sys/vm/dirty_bytes]
+	metrics:
+	  ratio: {match: '^(?<v>\d+)\n\d+$', value: ":v", unit: "%", better: neither}
+	  bytes: {match: '^\d+\n(?<v>\d+)$', value: ":v", unit: B, better: neither}
+	END
+	cat >"$PLAN" <<-END
+	plan: dirty
+	target: {directory: scratch}
+	matrix:
+	  - {vm.dirty_bytes: [64MiB, 100MiB]}
+	  - {vm.dirty_ratio: [11, 12]}
+	  - {vm.dirty_bytes: 32MiB}
+	  - {vm.swappiness: 61}
+	trials: 1
+	settle: 0
+	workloads: [dirty]
+	END
+	daemon_start
+	ratio=$(cat /proc/sys/vm/dirty_ratio)
+	iosweep submit "$PLAN" --wait
+	query "SELECT state, reason FROM cell"
+	[ "$(iosweep sql --raw "SELECT group_concat(CAST(v AS INTEGER), ' ') FROM (SELECT r.value AS v FROM results r JOIN cells c ON c.cell = r.cell
+		ORDER BY c.position, r.metric DESC)")" = "0 67108864 0 104857600 11 0 12 0 0 33554432 $ratio 0" ]
+	[ "$(cat /proc/sys/vm/dirty_ratio /proc/sys/vm/dirty_bytes)" = "$ratio"$'\n0' ]
+}
+
 @test "features decide what an ext filesystem reads as, and the driver whether it takes it" {
 	daemon_start
 	cat >"$PLAN" <<-END
