@@ -45,7 +45,7 @@ struct options {
 	const char *config_file;
 	bool is_verbose;
 	int64_t sweep_id;      /* ROLE_WORKER */
-	bool undo_only;
+	enum worker_duty duty; /* ROLE_WORKER */
 	bool rehearse; /* the check role */
 	const char *what, *name, *extra; /* ROLE_DESCRIBE */
 	int64_t uid;           /* ROLE_CHECK */
@@ -250,7 +250,7 @@ static int worker_role(const struct options *o)
 		log_err(LOG_LEVEL_ERROR, &e, "worker of sweep %lld", (long long)o->sweep_id);
 		return e.kind == ERR_CANCELLED ? WORKER_PAUSED : 2;
 	}
-	return worker_main(o->config_file, o->sweep_id, o->undo_only, lock_fd);
+	return worker_main(o->config_file, o->sweep_id, o->duty, lock_fd);
 }
 
 static int usage_error(const char *what, const char *value)
@@ -293,7 +293,10 @@ static int option_take(int option, struct options *o)
 		o->role = ROLE_WORKER;
 		return integer_parse(optarg, 1, INT64_MAX, &o->sweep_id) == 0 ? 0 : usage_error("no sweep", optarg);
 	case 'u':
-		o->undo_only = true;
+		o->duty = WORKER_UNDOES;
+		return 0;
+	case 'U':
+		o->duty = WORKER_UNDOES_A_CRASH;
 		return 0;
 	case 'd':
 		o->role = ROLE_DESCRIBE;
@@ -313,6 +316,7 @@ static int options_read(int argc, char **argv, struct options *o)
 		{ "help", no_argument, NULL, 'h' },         { "version", no_argument, NULL, 'V' },
 		/* roles that the daemon starts; not for people, but usable by hand under a debugger */
 		{ "worker", required_argument, NULL, 'w' }, { "undo-only", no_argument, NULL, 'u' },
+		{ "undo-crash", no_argument, NULL, 'U' },
 		{ "describe", required_argument, NULL, 'd' }, { "check", required_argument, NULL, 'k' },
 		{ 0 },
 	};

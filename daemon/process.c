@@ -177,7 +177,7 @@ static struct process *process_new(struct daemon *d, pid_t pid, int pidfd, int l
 	return p;
 }
 
-int process_start(struct daemon *d, int64_t sweep_id, bool is_undo, process_line_cb on_line, process_exit_cb on_exit, void *data,
+int process_start(struct daemon *d, int64_t sweep_id, enum worker_duty duty, process_line_cb on_line, process_exit_cb on_exit, void *data,
                   struct process **ret, struct err *e)
 {
 	int ends[2], pidfd, status;
@@ -186,7 +186,7 @@ int process_start(struct daemon *d, int64_t sweep_id, bool is_undo, process_line
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_sys(e, errno, "make the worker's line");
-	status = worker_spawn(d->program, d->config_file, sweep_id, is_undo, ends[1], &pid, &pidfd, e);
+	status = worker_spawn(d->program, d->config_file, sweep_id, duty, ends[1], &pid, &pidfd, e);
 	close(ends[1]);
 	if (status < 0) {
 		close(ends[0]);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/worker/worker.h"
 #include "schema/base/err.h"
 
 struct daemon;
@@ -18,7 +19,7 @@ struct process;
 typedef void (*process_line_cb)(void *data, char *line); /* one line without its newline; may be changed */
 typedef void (*process_exit_cb)(void *data, int status); /* as waitpid(2) says it; once, and the process is freed after it */
 
-int process_start(struct daemon *d, int64_t sweep_id, bool is_undo, process_line_cb on_line, process_exit_cb on_exit, void *data,
+int process_start(struct daemon *d, int64_t sweep_id, enum worker_duty duty, process_line_cb on_line, process_exit_cb on_exit, void *data,
                   struct process **ret, struct err *e);
 pid_t process_pid(const struct process *p);
 

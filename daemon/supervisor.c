@@ -43,10 +43,9 @@ struct supervisor {
 	uv_timer_t retry;
 	int64_t unsettled;     /* a sweep whose worker has ended while the store took no writes; 0: none */
 	int unsettled_status;  /* how it ended */
+	int64_t ended_ns;      /* when the last worker did: clock_ns() */
 	supervisor_cb stopped;
 };
-
-static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo);
 
 int64_t supervisor_sweep(const struct supervisor *s)
 {
@@ -209,7 +208,7 @@ static int run_settle(struct supervisor *s, const struct sweep *sweep, int statu
 	}
 	status_describe(status, text, sizeof(text));
 	supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
-	undo_queue_add(&s->undo, sweep->id, true);
+	undo_queue_add(&s->undo, sweep->id, s->ended_ns);
 	return 0;
 }
 
@@ -235,12 +234,11 @@ static int undone_settle(struct supervisor *s, const struct sweep *sweep, bool i
 
 static int undo_settle(struct supervisor *s, const struct sweep *sweep, int status, struct err *e)
 {
-	struct undo_task task = s->undo.at[0];
 	AUTO_TEXT struct text target = { 0 };
 	char text[160];
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_DONE) {
-		if (undone_settle(s, sweep, task.is_crash, e) < 0)
+		if (undone_settle(s, sweep, s->undo.at[0].crash_ns != 0, e) < 0)
 			return -1;
 		queue_target(sweep->target_kind, sweep->target, &target);
 		queue_readmit(&s->daemon->queue, target.s);
@@ -424,6 +422,7 @@ static void worker_exited(void *data, int status)
 	device_answers(s);
 	s->worker = NULL;
 	s->sweep_id = 0;
+	s->ended_ns = clock_ns();
 	notify_status("idle");
 	worker_ended(s, sweep_id, s->is_undo, status);
 }
@@ -432,7 +431,7 @@ static int worker_try_start(struct supervisor *s, int64_t sweep_id, bool is_undo
 {
 	if (!is_undo && supervisor_settle(s, sweep_id, SWEEP_RUNNING, "", e) < 0)
 		return -1;
-	if (process_start(s->daemon, sweep_id, is_undo, worker_said, worker_exited, s, &s->worker, e) < 0)
+	if (process_start(s->daemon, sweep_id, is_undo ? undo_queue_duty(&s->undo) : WORKER_RUNS, worker_said, worker_exited, s, &s->worker, e) < 0)
 		return -1;
 	s->sweep_id = sweep_id;
 	s->is_undo = is_undo;
@@ -518,7 +517,7 @@ bool supervisor_undoes(const struct supervisor *s, int64_t sweep_id)
 void supervisor_undo(struct supervisor *s, int64_t sweep_id)
 {
 	if (!supervisor_undoes(s, sweep_id))
-		undo_queue_add(&s->undo, sweep_id, false);
+		undo_queue_add(&s->undo, sweep_id, 0);
 }
 
 void supervisor_stop(struct supervisor *s, supervisor_cb cb)
@@ -567,7 +566,7 @@ int supervisor_load(struct supervisor *s, struct err *e)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		log_notice("sweep %lld: was interrupted, or left something to put back; that comes first", (long long)orphans[i]);
-		undo_queue_add(&s->undo, orphans[i], false);
+		undo_queue_add(&s->undo, orphans[i], 0);
 	}
 	return 0;
 }

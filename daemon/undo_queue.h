@@ -11,12 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/worker/worker.h"
 #include "schema/config.h"
 
 struct undo_task {
 	int64_t sweep_id;
 	int tries;
-	bool is_crash;          /* of a worker, just now: counts against the sweep */
+	int64_t crash_ns;       /* its worker has died, which counts against the sweep: clock_ns() then; 0: not that is known */
 };
 
 struct undo_queue {
@@ -25,9 +26,11 @@ struct undo_queue {
 };
 
 void undo_queue_done(struct undo_queue *q);
-void undo_queue_add(struct undo_queue *q, int64_t sweep_id, bool is_crash);
+void undo_queue_add(struct undo_queue *q, int64_t sweep_id, int64_t crash_ns);
 bool undo_queue_has(const struct undo_queue *q, int64_t sweep_id);
 struct undo_task undo_queue_take(struct undo_queue *q); /* the first */
+/* Of the worker for the first. */
+enum worker_duty undo_queue_duty(const struct undo_queue *q);
 /* Brings the first one that is ready to the front; false if there is none. */
 bool undo_queue_ready(struct undo_queue *q, const struct config *c);
 

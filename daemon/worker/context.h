@@ -80,6 +80,8 @@ struct worker {
 	char device_dir[300];    /* ROOM/dev: holds null, zero ... and, from target.c, the target's node and no other */
 	struct helper *helper;   /* owned: what is done as the submitter; NULL in an undo-only worker */
 	bool is_node_noted;      /* workplace.c: the journal knows that tools have had the node */
+	bool is_bare_noted;      /* bare.c: the journal knows that workloads have written to the bare device */
+	bool has_just_crashed;   /* of an undo-only worker: the one before it did, seconds ago */
 	bool is_directory_noted; /* workplace.c: the journal knows of the work directory on a directory target */
 	char boot_id[40];
 	int64_t host_id;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "daemon/worker/bare.h"
 #include "daemon/worker/device.h"
 #include "daemon/worker/guard.h"
 #include "daemon/worker/mount.h"
@@ -297,7 +298,8 @@ static int filesystem_make(struct worker *w, const struct format *f, const struc
 			return -1;
 	path_format(w->claimed.filesystem, sizeof(w->claimed.filesystem), "%s", f->type);
 	w->claimed.is_lazy = format_is_lazy(f);
-	w->claimed.is_bare = false;
+	if (bare_finish(w, e) < 0)
+		return -1;
 	describe(w, family);
 	return 0;
 }

@@ -6,13 +6,86 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/blkpg.h>
 #include <linux/fs.h>
 #include <linux/loop.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 
 #include "daemon/worker/sysroot.h"
+
+#define PARTITIONS_MAX 256
+#define BUSY_WAIT_NS   INT64_C(2000000000) /* udevd may be looking at a partition */
+#define BUSY_PAUSE_NS  (20 * 1000000L)
+
+/* ---- partitions ---- */
+
+static bool has_partition(const struct loop_state *s, int number)
+{
+	return (s->partitions[(number - 1) / 8] >> ((number - 1) % 8) & 1) != 0;
+}
+
+static void partition_add(struct loop_state *s, int64_t number)
+{
+	if (number >= 1 && number <= PARTITIONS_MAX)
+		s->partitions[(number - 1) / 8] |= (uint8_t)(1 << ((number - 1) % 8));
+}
+
+struct look {
+	const char *dir; /* of the device in sysfs */
+	struct loop_state *s;
+};
+
+static int partition_take(const char *name, void *data)
+{
+	struct look *l = data;
+	char path[192];
+
+	partition_add(l->s, sysroot_integer(path_format(path, sizeof(path), "%s/%s/partition", l->dir, name), 0));
+	return 0;
+}
+
+static void partitions_read(int fd, struct loop_state *ret)
+{
+	char dir[64];
+	struct stat st;
+
+	if (fstat(fd, &st) == 0)
+		sysroot_each(path_format(dir, sizeof(dir), "/sys/dev/block/%u:%u", major(st.st_rdev), minor(st.st_rdev)),
+		             partition_take, &(struct look){ dir, ret });
+}
+
+static int partition_remove(int fd, int number)
+{
+	struct blkpg_partition which = { .pno = number };
+	struct blkpg_ioctl_arg arg = { .op = BLKPG_DEL_PARTITION, .datalen = sizeof(which), .data = &which };
+	int64_t deadline_ns = clock_ns() + BUSY_WAIT_NS;
+
+	while (ioctl(fd, BLKPG, &arg) < 0) {
+		if (errno == ENXIO)
+			return 0;
+		if (errno != EBUSY || clock_ns() > deadline_ns)
+			return -1;
+		nanosleep(&(struct timespec){ .tv_nsec = BUSY_PAUSE_NS }, NULL);
+	}
+	return 0;
+}
+
+static int partitions_restore(int fd, const struct loop_state *was, const struct loop_state *now, struct err *e)
+{
+	for (int number = 1; number <= PARTITIONS_MAX; number++)
+		if (has_partition(now, number) && !has_partition(was, number) && partition_remove(fd, number) < 0)
+			return err_sys(e, errno, "remove partition %d of the loop device", number);
+	return 0;
+}
+
+/* ---- the state as a whole ---- */
 
 struct loop_state loop_state_read(int fd)
 {
@@ -25,6 +98,7 @@ struct loop_state loop_state_read(int fd)
 	s.offset = info.lo_offset;
 	s.sizelimit = info.lo_sizelimit;
 	s.flags = info.lo_flags;
+	partitions_read(fd, &s);
 	return s;
 }
 
@@ -54,7 +128,36 @@ int loop_state_restore(int fd, const struct loop_state *was, struct err *e)
 		return err_sys(e, errno, "put back the block size of the loop device");
 	if (is_direct != was_direct && ioctl(fd, LOOP_SET_DIRECT_IO, (unsigned long)was_direct) < 0)
 		return err_sys(e, errno, "put back direct I/O of the loop device");
-	return 0;
+	return partitions_restore(fd, was, &now, e);
+}
+
+void loop_state_format(const struct loop_state *s, struct text *ret)
+{
+	if (!s->is_loop)
+		return;
+	text_printf(ret, "offset %" PRIu64 ", sizelimit %" PRIu64 ", flags %" PRIu32 ", blocks of %d, partitions",
+	            s->offset, s->sizelimit, s->flags, s->block_bytes);
+	for (int number = 1; number <= PARTITIONS_MAX; number++)
+		if (has_partition(s, number))
+			text_printf(ret, " %d", number);
+}
+
+bool loop_state_parse(const char *line, struct loop_state *ret)
+{
+	struct loop_state s = { .is_loop = true };
+	char *end;
+	int n = 0;
+
+	if (sscanf(line, "offset %" SCNu64 ", sizelimit %" SCNu64 ", flags %" SCNu32 ", blocks of %d, partitions%n",
+	           &s.offset, &s.sizelimit, &s.flags, &s.block_bytes, &n) != 4 || n == 0)
+		return false;
+	for (const char *at = line + n; *at != '\0'; at = end) {
+		partition_add(&s, strtol(at, &end, 10));
+		if (end == at)
+			return false;
+	}
+	*ret = s;
+	return true;
 }
 
 struct detach {

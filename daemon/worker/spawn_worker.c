@@ -29,12 +29,14 @@ static int worker_exec(const char *program, char *const *argv, int line_fd)
 	return errno;
 }
 
-int worker_spawn(const char *program, const char *config_file, int64_t sweep_id, bool undo_only, int line_fd,
+int worker_spawn(const char *program, const char *config_file, int64_t sweep_id, enum worker_duty duty, int line_fd,
                  pid_t *ret_pid, int *ret_pidfd, struct err *e)
 {
 	AUTO_FREE char *program_arg = xstrdup(program), *config_arg = xstrdup(config_file);
-	char config_opt[] = "--config", worker_opt[] = "--worker", undo_opt[] = "--undo-only", id[24];
-	char *argv[] = { program_arg, config_opt, config_arg, worker_opt, id, undo_only ? undo_opt : NULL, NULL };
+	char config_opt[] = "--config", worker_opt[] = "--worker", id[24];
+	char undo_opt[] = "--undo-only", crash_opt[] = "--undo-crash";
+	char *argv[] = { program_arg, config_opt, config_arg, worker_opt, id,
+	                 duty == WORKER_RUNS ? NULL : duty == WORKER_UNDOES ? undo_opt : crash_opt, NULL };
 	int ends[2], pidfd = -1, errnum = 0;
 	pid_t pid;
 

@@ -19,6 +19,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include "daemon/worker/bare.h"
 #include "daemon/worker/device_use.h"
 #include "daemon/worker/guard.h"
 #include "daemon/worker/holder.h"
@@ -275,22 +276,6 @@ int target_is_free(struct worker *w, struct err *e)
 	return -1;
 }
 
-/* Workloads have written what they liked to the bare device: a filesystem with the UUID of one that the host mounts, or a member
- * of one of its arrays.  Nothing of that is to be found by whoever looks at the device next. */
-static int bare_device_wipe(const struct worker *w, struct err *e)
-{
-	const struct claimed *c = &w->claimed;
-	AUTO_CLOSE int fd = -1;
-	int n;
-
-	if (!c->is_bare || c->kind != TARGET_DEVICE || target_is_there(w, NULL) < 0)
-		return 0;
-	fd = device_open_alone(c->private_node, O_RDWR);
-	if (fd < 0)
-		return err_sys(e, errno, "wipe the signatures on %s", c->name);
-	return signature_wipe(fd, NULL, &n, e) < 0 ? err_in(e, "%s", c->name) : 0;
-}
-
 /* When no tool is left.  The node goes first: nobody can open it any more. */
 static int node_withdraw(struct worker *w, struct err *e)
 {
@@ -298,7 +283,7 @@ static int node_withdraw(struct worker *w, struct err *e)
 
 	if (c->private_node[0] == '\0')
 		return 0;
-	if (bare_device_wipe(w, e) < 0)
+	if (bare_wipe(w, e) < 0)
 		return -1;
 	if (unlink(c->private_node) < 0 && errno != ENOENT)
 		return err_sys(e, errno, "remove '%s'", c->private_node);
@@ -322,18 +307,24 @@ int node_note(struct worker *w, struct err *e)
 	return 0;
 }
 
+bool target_of_entry(const struct undo_entry *u, struct device *ret)
+{
+	const char *slash = strrchr(u->object, '/');
+	char identity[sizeof(((struct claimed *)NULL)->identity)];
+
+	if (slash == NULL || device_read(slash + 1, ret, NULL) < 0)
+		return false;
+	device_identity(ret, identity, sizeof(identity));
+	return strcmp(identity, u->identity) == 0;
+}
+
 /* After a crash.  A device that is gone, or another one by now, is out of everybody's reach. */
 int node_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
 {
-	const char *slash = strrchr(u->object, '/');
-	char identity[sizeof(w->claimed.identity)];
 	struct device d;
 
 	*ret_dropped = NULL;
-	if (slash == NULL || device_read(slash + 1, &d, NULL) < 0)
-		return 0;
-	device_identity(&d, identity, sizeof(identity));
-	return strcmp(identity, u->identity) == 0 ? device_is_free(w, u->object, d.devno, e) : 0;
+	return target_of_entry(u, &d) ? device_is_free(w, u->object, d.devno, e) : 0;
 }
 
 /* Settings first, while the device is still ours; an image's file last, when nothing is attached to it any more. */

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "daemon/worker/bare.h"
 #include "daemon/worker/fault.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/undo.h"
@@ -20,6 +21,7 @@ static const struct undo_kind kinds[] = {
 	{ "cgroup",     true,  cgroup_put_back },
 	{ "directory",  false, workplace_put_back },
 	{ "node",       true,  node_put_back },
+	{ "bare",       false, bare_put_back },
 };
 
 int undo_save(struct worker *w, enum step_id step, const char *kind, const char *object, const char *original, struct err *e)

@@ -448,10 +448,10 @@ static int worker_undo_only(struct worker *w)
 	return WORKER_DONE;
 }
 
-int worker_main(const char *config_file, int64_t sweep_id, bool undo_only, int lock_fd)
+int worker_main(const char *config_file, int64_t sweep_id, enum worker_duty duty, int lock_fd)
 {
 	struct worker w = { .config_file = config_file, .sweep_id = sweep_id, .host_proc_fd = -1, .line_fd = -1, .cancel_fd = -1,
-	                    .turn_fd = undo_only ? -1 : lock_fd };
+	                    .turn_fd = duty == WORKER_RUNS ? lock_fd : -1, .has_just_crashed = duty == WORKER_UNDOES_A_CRASH };
 	char who[40];
 	struct err e = { 0 };
 	int status;
@@ -463,7 +463,7 @@ int worker_main(const char *config_file, int64_t sweep_id, bool undo_only, int l
 		worker_close(&w);
 		return WORKER_FAILED;
 	}
-	status = undo_only ? worker_undo_only(&w) : worker_run(&w);
+	status = duty == WORKER_RUNS ? worker_run(&w) : worker_undo_only(&w);
 	worker_close(&w);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/worker/bare.h"
 #include "daemon/worker/guard.h"
 #include "daemon/worker/helper.h"
 #include "daemon/worker/room.h"
@@ -58,8 +59,7 @@ static int bare_device_ask(struct worker *w, struct err *e)
 		return 0;
 	if (guard_ask_again(w, &there, e) < 0)
 		return -1;
-	c->is_written = c->is_bare = true;
-	return 0;
+	return bare_note(w, e);
 }
 
 int workplace_open(struct worker *w, struct err *e)

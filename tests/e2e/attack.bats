@@ -273,6 +273,77 @@ holder_ends() {
 	[ "$(blkid -p -o value -s TYPE "$DEVICE")" = ext2 ] # one that is to be kept is
 }
 
+# A sweep whose workload has done ARGUMENTS of attack to the bare device, and waits.
+bare_sweep_runs() { # SCRIPT
+	attack_plan '{device: disk, erase: yes}' '{filesystem: none}' 1 bash -c "$1; exec sleep 613" >"$PLAN"
+	iosweep submit "$PLAN"
+	wait_for 20 pgrep -x -f 'sleep 613'
+}
+signature() { blockdev --flushbufs "$DEVICE"; blkid -p -o export "$DEVICE" || true; }
+undone() { [ "$(query "SELECT count(*) FROM undo WHERE state = 'pending'")" = 0 ]; }
+
+@test "after a crash of its worker, too, even if the sweep is cancelled then" {
+	local image=$HOME_DIR/crafted before
+	device_make disk 16MiB
+	before=$(loop_is)
+	truncate -s 16M "$image"
+	mkfs.ext4 -q -F -L root "$image"
+	chmod 644 "$image"
+	daemon_start
+	bare_sweep_runs "dd if=$image of=\${device} bs=1M conv=fsync && $HOME_DIR/attack move \${device}" # and hides it
+	[ "$(loop_is)" != "$before" ]
+	kill -STOP "$DAEMON"
+	pkill -KILL -P "$DAEMON"
+	sqlite3 "$IOSWEEP_DB" "UPDATE sweep SET wanted = 'cancel'" # as if it had come just before
+	kill -CONT "$DAEMON"
+	wait_for 20 state_is cancelled
+	undone
+	[ "$(loop_is)" = "$before" ]
+	[ -z "$(signature)" ]
+	cmp -n 8M -i 1M "$image" "$DEVICE" # it had been there
+}
+
+@test "what is found there long after a crash may be somebody's: it is named, and left alone" {
+	device_make disk 16MiB
+	daemon_start
+	bare_sweep_runs true
+	sqlite3 "$IOSWEEP_DB" "UPDATE sweep SET wanted = 'cancel'"
+	# shellcheck disable=SC2046 # a list of numbers
+	kill -KILL "$DAEMON" $(pgrep -P "$DAEMON")
+	wait "$DAEMON" || true
+	wait_for 20 mkfs.ext4 -q -F -L somebody "$DEVICE"
+	daemon_start
+	wait_for 20 state_is cancelled
+	undone
+	grep -q 'LABEL=somebody' <<<"$(signature)"
+	grep -q "carries a signature, of a workload .* or of somebody since" <<<"$(query "SELECT reason FROM undo WHERE kind = 'bare'")"
+}
+
+@test "partitions that a workload has made the kernel find on a loop device do not stay" {
+	local ended partition
+	device_make disk 48MiB
+	partition=/sys/block/${DEVICE#/dev/}/${DEVICE#/dev/}p1
+	partition_write "$HOME_DIR/table"
+	daemon_start
+	for ended in cancelled crashed; do
+		bare_sweep_runs "dd if=$HOME_DIR/table of=\${device} bs=512 conv=fsync"
+		# as a scan finds it; this kernel may not be able to
+		partx -a "$DEVICE"
+		[ -e "$partition" ]
+		case $ended in
+		cancelled) iosweep cancel last ;;
+		crashed)
+			pkill -KILL -P "$DAEMON"
+			wait_for 20 grep -q 'undo-only worker ended: status 0' "$HOME_DIR/daemon.log"
+			iosweep stop --now
+			;;
+		esac
+		wait_for 20 undone
+		[ ! -e "$partition" ]
+		[ -z "$(signature)" ]
+	done
+}
+
 loop_is() { losetup -ln -O AUTOCLEAR,OFFSET,SIZELIMIT,DIO,LOG-SEC "$DEVICE" | xargs; }
 
 @test "what a workload changes of a loop device that it may write to is put back, and an image is detached all the same" {

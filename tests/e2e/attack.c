@@ -2,7 +2,7 @@
  *
  * What a hostile workload tries, from where a workload runs.  Each attempt prints one line: "NAME refused: WHY" or
  * "NAME SUCCEEDED".   usage: attack all DIR DEVICE-OF-ANOTHER-DISK-MAJOR:MINOR | pass PATH NAME | take NAME HOW |
- *        loop NODE | keyed PROGRAM [ARG]...
+ *        loop NODE | move NODE | keyed PROGRAM [ARG]...
  *
  *   pass  sends a descriptor of PATH over the abstract socket NAME (SCM_RIGHTS) and waits until it was taken
  *   take  listens there, prints "taken", and holds what it got until it is killed, HOW:
@@ -13,6 +13,7 @@
  *           unread   in the socket, where it came
  *   keyed runs PROGRAM with a session keyring that holds a secret
  *   loop  changes what it can of a loop device that it may write to
+ *   move  only where in its file it begins
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -337,7 +338,7 @@ static int take(const char *name, const char *how)
 }
 
 /* Nothing of this takes a privilege, so none of it need be refused; it is to be undone. */
-static int loop_change(const char *node)
+static int loop_change(const char *node, int all)
 {
 	int fd = open(node, O_RDWR);
 	struct loop_info64 info;
@@ -346,8 +347,9 @@ static int loop_change(const char *node)
 		return 1;
 	info.lo_offset = 1 << 20;
 	info.lo_sizelimit = 2 << 20;
-	info.lo_flags ^= LO_FLAGS_AUTOCLEAR;
-	if (ioctl(fd, LOOP_SET_STATUS64, &info) < 0 || ioctl(fd, LOOP_SET_BLOCK_SIZE, 4096L) < 0)
+	if (all)
+		info.lo_flags ^= LO_FLAGS_AUTOCLEAR;
+	if (ioctl(fd, LOOP_SET_STATUS64, &info) < 0 || (all && ioctl(fd, LOOP_SET_BLOCK_SIZE, 4096L) < 0))
 		return 1;
 	ioctl(fd, LOOP_SET_DIRECT_IO, !(info.lo_flags & LO_FLAGS_DIRECT_IO));
 	return 0;
@@ -365,8 +367,8 @@ int main(int argc, char **argv)
 		return pass(argv[2], argv[3]);
 	if (argc >= 3 && strcmp(argv[1], "keyed") == 0)
 		return run_keyed(argv + 2);
-	if (argc == 3 && strcmp(argv[1], "loop") == 0)
-		return loop_change(argv[2]);
+	if (argc == 3 && (strcmp(argv[1], "loop") == 0 || strcmp(argv[1], "move") == 0))
+		return loop_change(argv[2], strcmp(argv[1], "loop") == 0);
 	if (argc == 4 && strcmp(argv[1], "take") == 0)
 		return take(argv[2], argv[3]);
 	return 2;

@@ -56,6 +56,12 @@ device_make() {
 	echo "  $1: {backing-file: $image}" >>"$CONFIG"
 }
 
+# One primary partition of 40 MiB at 1 MiB: an MBR, 16 bytes at 446.
+partition_write() { # FILE-OR-DEVICE
+	printf '\0\0\0\0\203\0\0\0\0\010\0\0\0\100\1\0' | dd of="$1" bs=1 seek=446 conv=notrunc status=none
+	printf '\125\252' | dd of="$1" bs=1 seek=510 conv=notrunc status=none
+}
+
 daemon_answers() {
 	"$ROOT/tests/e2e/wire" ask "$IOSWEEP_SOCKET" '{"version":1,"request":"hello"}' | grep -q '"ok":true'
 }
