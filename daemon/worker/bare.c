@@ -55,7 +55,9 @@ int bare_wipe(struct worker *w, struct err *e)
 
 	if (!c->is_bare || c->kind != TARGET_DEVICE || target_is_there(w, NULL) < 0)
 		return 0;
-	return node_wipe(c->private_node, c->name, e) < 0 ? -1 : bare_finish(w, e);
+	if (node_wipe(c->private_node, c->name, e) < 0)
+		return target_is_there(w, NULL) < 0 ? 0 : -1; /* it may have died under this, which is the same */
+	return bare_finish(w, e);
 }
 
 static int loop_put_back(const struct device *d, const char *original, struct err *e)

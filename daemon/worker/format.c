@@ -334,15 +334,26 @@ int format_make(struct worker *w, struct err *e)
 
 /* ---- undo ---- */
 
+static int filesystems_wipe(struct worker *w, uint8_t (*ours)[16], size_t n_ours, struct err *e)
+{
+	AUTO_CLOSE int fd = open(w->claimed.private_node, O_RDWR | O_EXCL | O_CLOEXEC);
+	char uuid[UUID_TEXT];
+	int n;
+
+	if (fd < 0)
+		return err_sys(e, errno, "wipe the signature on %s", w->claimed.name);
+	for (size_t i = 0; i < n_ours; i++)
+		if (signature_wipe(fd, uuid_format(ours[i], uuid), &n, e) < 0)
+			return err_in(e, "%s", w->claimed.name);
+	return 0;
+}
+
 /* An image goes with its file, and the next mkfs of this sweep overwrites: only a device that is handed back is wiped. */
 int format_undo(struct worker *w, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	uint8_t (*ours)[16];
-	char uuid[UUID_TEXT];
-	AUTO_CLOSE int fd = -1;
 	size_t n_ours;
-	int n;
 
 	filesystem_forget(&w->claimed);
 	if (w->is_moving_on || w->claimed.kind == TARGET_DIRECTORY || w->claimed.private_node[0] == '\0')
@@ -351,14 +362,8 @@ int format_undo(struct worker *w, struct err *e)
 		return -1;
 	if (n_ours == 0 || target_is_there(w, NULL) < 0)
 		return 0; /* of a device that is away the entries stay: when it is back it is known as ours, and wiped */
-	if (w->claimed.kind == TARGET_DEVICE && !w->plan->target.keep_filesystem) {
-		fd = open(w->claimed.private_node, O_RDWR | O_EXCL | O_CLOEXEC);
-		if (fd < 0)
-			return err_sys(e, errno, "wipe the signature on %s", w->claimed.name);
-		for (size_t i = 0; i < n_ours; i++)
-			if (signature_wipe(fd, uuid_format(ours[i], uuid), &n, e) < 0)
-				return err_in(e, "%s", w->claimed.name);
-	}
+	if (w->claimed.kind == TARGET_DEVICE && !w->plan->target.keep_filesystem && filesystems_wipe(w, ours, n_ours, e) < 0)
+		return target_is_there(w, NULL) < 0 ? 0 : -1; /* it may have died under this, which is the same */
 	return journal_finish(w, "filesystem", NULL, e);
 }
 

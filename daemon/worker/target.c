@@ -32,6 +32,7 @@
 
 #define LEASE_WAIT_NS (2 * INT64_C(1000000000)) /* udevd holds a shared lock while it probes */
 #define LEASE_PAUSE_NS (50 * 1000000L)
+#define HOLDER_WAIT_NS INT64_C(1000000000)
 
 void claimed_init(struct claimed *c)
 {
@@ -258,12 +259,20 @@ void claimed_done(struct claimed *c)
 	free(c->warning);
 }
 
+/* Descriptors that other programs of the submitter send each other are on their way for a moment, and look the same. */
 static int device_is_free(const struct worker *w, const char *name, dev_t devno, struct err *e)
 {
+	const struct timespec pause = { .tv_nsec = LEASE_PAUSE_NS };
+	int64_t deadline_ns = clock_ns() + HOLDER_WAIT_NS;
 	char holder[256];
 
-	if (w->host_proc_fd < 0 || !holder_of_node(w->host_proc_fd, devno, w->submitter.uid, holder, sizeof(holder)))
-		return 0;
+	for (;;) {
+		if (w->host_proc_fd < 0 || !holder_of_node(w->host_proc_fd, devno, w->submitter.uid, holder, sizeof(holder)))
+			return 0;
+		if (clock_ns() >= deadline_ns)
+			break;
+		nanosleep(&pause, NULL);
+	}
 	err_set(e, ERR_BUSY, "%s: still in the hands of %s", name, holder);
 	return err_hint(e, "whoever has a device open reads and writes what comes to stand on it later: end that process");
 }
@@ -353,6 +362,15 @@ int target_release(struct worker *w, struct err *e)
 	return 0;
 }
 
+/* The kernel marks a disk as dead, so that it cannot be opened any more, some time before its entry goes: del_gendisk() in
+ * block/genhd.c. */
+static bool node_is_dead(const char *node)
+{
+	AUTO_CLOSE int fd = node[0] == '\0' ? -1 : open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	return node[0] != '\0' && fd < 0 && (errno == ENXIO || errno == ENODEV);
+}
+
 int target_is_there(const struct worker *w, struct err *e)
 {
 	const struct claimed *c = &w->claimed;
@@ -360,7 +378,7 @@ int target_is_there(const struct worker *w, struct err *e)
 
 	if (c->kind == TARGET_DIRECTORY || c->fd < 0)
 		return 0;
-	if (device_read_devno(c->devno, &d, NULL) < 0)
+	if (device_read_devno(c->devno, &d, NULL) < 0 || node_is_dead(c->private_node))
 		return err_set(e, ERR_DEVICE_LOST, "%s: the device is gone", c->name);
 	if (d.diskseq != c->diskseq)
 		return err_set(e, ERR_DEVICE_LOST, "%s: it is another device now: diskseq was %llu and is %llu", c->name,
