@@ -22,6 +22,7 @@
 
 static const char *const migrations[] = {
 	sql_001_initial,
+	sql_002_details_and_times,
 };
 #define STORE_VERSION ((int)ARRAY_SIZE(migrations))
 

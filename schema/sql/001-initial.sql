@@ -50,7 +50,6 @@ CREATE TABLE sweep (
   options          TEXT NOT NULL DEFAULT '{}', -- JSON: submit options that are not in the plan (rehearse, strict ...)
   source           TEXT NOT NULL DEFAULT '',   -- where an imported table came from
   note             TEXT NOT NULL DEFAULT '',   -- iosweep annotate
-  note_ms          INTEGER NOT NULL DEFAULT 0, -- when it was put there or taken away: where stores meet the later one counts
   cells_ended      INTEGER NOT NULL DEFAULT 0, -- progress, kept in step with cell and trial by their writers
   trials_ok        INTEGER NOT NULL DEFAULT 0,
   submitted_ms     INTEGER NOT NULL,
@@ -62,8 +61,7 @@ CREATE INDEX sweep_state ON sweep(state);
 CREATE TABLE sweep_label (
   sweep_id  INTEGER NOT NULL REFERENCES sweep(id),
   name      TEXT NOT NULL,
-  value     TEXT NOT NULL,              -- '' for one that was taken away
-  set_ms    INTEGER NOT NULL DEFAULT 0, -- as note_ms
+  value     TEXT NOT NULL,
   PRIMARY KEY (sweep_id, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -172,7 +170,6 @@ CREATE TABLE metric (
   label        TEXT NOT NULL DEFAULT '',   -- of an 'each' metric: '4KiB,1MiB'; shown as name{label}
   unit         TEXT NOT NULL,              -- 'B/s' 'ns' '1/s' '%' ...
   better       TEXT NOT NULL CHECK (better IN ('higher', 'lower', 'neither')),
-  is_detail    INTEGER NOT NULL DEFAULT 0, -- 1: reported only where it is asked for by name
   UNIQUE (workload_id, name, label)
 ) STRICT;
 

@@ -15,6 +15,7 @@
 
 #include "daemon/worker/namespace.h"
 #include "schema/store_internal.h"
+#include "schema/store_merge.h"
 
 /* Runs fn in a child; its return value is the exit status, which must be 0. */
 static void in_child(struct fixture *f, int (*fn)(struct fixture *f))
@@ -69,7 +70,7 @@ static void a_new_store_has_our_id_a_version_a_log_and_no_access_for_others(void
 	struct stat st;
 
 	assert_string_equal(fixture_sql(f, "PRAGMA application_id"), "1768911735");
-	assert_string_equal(fixture_sql(f, "PRAGMA user_version"), "1");
+	assert_string_equal(fixture_sql(f, "PRAGMA user_version"), "2");
 	assert_string_equal(fixture_sql(f, "PRAGMA journal_mode"), "wal");
 	assert_int_equal(stat(f->path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0640);
@@ -118,12 +119,54 @@ static void an_inner_rollback_dooms_the_outer_transaction(void **state)
 	assert_string_equal(fixture_sql(f, "SELECT text FROM event WHERE kind = 'note'"), "after");
 }
 
+/* A store as the first version made it. */
+static void first_version(struct fixture *f)
+{
+	AUTO_TEXT struct text schema = { 0 };
+
+	unlink(f->path);
+	OK(file_read(AT_FDCWD, "schema/sql/001-initial.sql", 1 << 20, &schema, &f->e));
+	file_sql(f, text_str(&schema));
+	file_sql(f, "PRAGMA application_id = 1768911735; PRAGMA user_version = 1;"
+	            "INSERT INTO host (uuid, name) VALUES (randomblob(16), 'db1');"
+	            "INSERT INTO plan (digest, name, source) VALUES (zeroblob(32), 'old', 'plan: old');"
+	            "INSERT INTO sweep (uuid, plan_id, host_id, state, target_kind, target, submitter_uid, submitter_gid, submitter, "
+	            "cells, trials_per_cell, keep, submitted_ms) VALUES (randomblob(16), 1, 1, 'done', 'image', '4GiB', 0, 0, 'root', 1, "
+	            "1, 'median', 1);"
+	            "INSERT INTO sweep_label VALUES (1, 'rack', 'b7')");
+}
+
+static void an_older_store_is_brought_up_to_date_with_all_its_rows(void **state)
+{
+	struct fixture *f = *state;
+	const char *old = arena_printf(f->a, "%s/old.db", f->dir);
+	struct merge_report r;
+
+	store_shut(f);
+	first_version(f);
+	FAILS(store_open(f->path, STORE_READ, &f->s, &f->e), ERR_STORE,
+	      with_path(f, "store '", "' has version 1, this iosweep reads version 2"));
+	assert_string_equal(f->e.hint, "start this version's iosweepd once: it brings the store up to date");
+	assert_int_equal(rename(f->path, old), 0);
+	OK(store_open(f->path, STORE_WRITE, &f->s, &f->e));
+	OK(store_import_file(f->s, old, &r, &f->e)); /* of a host that has not been updated yet */
+	assert_int_equal(r.sweeps_new, 1);
+	store_shut(f);
+	assert_string_equal(fixture_sql(f, "SELECT name || value || set_ms FROM sweep_label"), "rackb70");
+	assert_int_equal(rename(old, f->path), 0);
+	OK(store_open(f->path, STORE_WRITE, &f->s, &f->e));
+	store_shut(f);
+	assert_string_equal(fixture_sql(f, "PRAGMA user_version"), "2");
+	assert_string_equal(fixture_sql(f, "SELECT p.name || l.name || value || set_ms || note_ms FROM sweep w JOIN plan p ON p.id = plan_id "
+	                                   "JOIN sweep_label l ON l.sweep_id = w.id"), "oldrackb700");
+}
+
 /* ---- refused ---- */
 
 static void a_newer_store_is_refused_by_reader_and_writer(void **state)
 {
 	struct fixture *f = *state;
-	const char *text = with_path(f, "store '", "' has version 7, this iosweep knows versions up to 1");
+	const char *text = with_path(f, "store '", "' has version 7, this iosweep knows versions up to 2");
 
 	store_shut(f);
 	file_sql(f, "PRAGMA user_version = 7");
@@ -202,7 +245,7 @@ static void a_writer_refuses_a_schema_that_is_not_ours(void **state)
 	store_shut(f);
 	file_sql(f, "ALTER TABLE trial ADD COLUMN colour TEXT");
 	FAILS(store_open(f->path, STORE_WRITE, &f->s, &f->e), ERR_STORE,
-	      with_path(f, "store '", "': damaged: its table 'trial' is not that of version 1"));
+	      with_path(f, "store '", "': damaged: its table 'trial' is not that of version 2"));
 	unlink(f->path);
 	file_sql(f, "PRAGMA application_id = 1768911735; PRAGMA user_version = 1; CREATE TABLE host (id)");
 	assert_int_equal(store_open(f->path, STORE_WRITE, &f->s, &f->e), -1);
@@ -477,6 +520,7 @@ int main(void)
 		TEST(opening_again_keeps_what_is_there),
 		TEST(views_of_another_build_are_made_anew_and_views_of_users_stay),
 		TEST(an_inner_rollback_dooms_the_outer_transaction),
+		TEST(an_older_store_is_brought_up_to_date_with_all_its_rows),
 		TEST(a_newer_store_is_refused_by_reader_and_writer),
 		TEST(the_database_of_another_program_is_refused_and_left_alone),
 		TEST(a_file_that_is_not_sqlite_is_refused),

@@ -81,7 +81,7 @@ static void what_would_write_is_refused(void **state)
 	}
 	assert_int_equal(access("/tmp/iosweep-other.db", F_OK), -1);
 	refused(f, "DELETE FROM trial", "only statements that read are allowed here");
-	assert_string_equal(ask(f, "PRAGMA user_version"), "1");
+	assert_string_equal(ask(f, "PRAGMA user_version"), "2");
 }
 
 static void a_fault_while_running_is_the_statements(void **state)
