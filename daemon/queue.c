@@ -36,6 +36,19 @@ void queue_target(enum target_kind kind, const char *name, struct text *ret)
 	}
 }
 
+bool queue_target_of(const struct queue *q, struct store *store, int64_t sweep_id, struct text *ret)
+{
+	const struct queue_entry *entry = queue_find(q, sweep_id);
+	AUTO_ARENA struct arena *a = arena_new();
+	struct sweep sweep;
+
+	if (entry != NULL)
+		text_add(ret, entry->target);
+	else if (store_sweep_get(store, sweep_id, a, &sweep, NULL) == 0)
+		queue_target(sweep.target_kind, sweep.target, ret);
+	return ret->n > 0;
+}
+
 int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state, struct err *e)
 {
 	assert(queue_find(q, sweep_id) == NULL);

@@ -48,6 +48,9 @@ void queue_done(struct queue *q);
 /* What a sweep's target is called here. */
 void queue_target(enum target_kind kind, const char *name, struct text *ret);
 
+/* The same by the sweep's id: one that has ended is in the store alone.  false: in neither. */
+bool queue_target_of(const struct queue *q, struct store *store, int64_t sweep_id, struct text *ret);
+
 /* Adds a sweep.  ERR_BUSY beyond QUEUE_MAX.  The same id twice is a mistake of the caller. */
 int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state, struct err *e);
 struct queue_entry *queue_find(const struct queue *q, int64_t sweep_id); /* valid until the next add or remove */

@@ -315,29 +315,29 @@ static void retry_settle(uv_timer_t *timer)
 /* The worker has stored it, if the store takes anything. */
 static void device_hangs(struct supervisor *s, const char *why)
 {
-	struct queue_entry *entry = queue_find(&s->daemon->queue, s->sweep_id);
+	AUTO_TEXT struct text target = { 0 };
 
 	if (s->hangs[0] != '\0')
 		return;
 	snprintf(s->hangs, sizeof(s->hangs), "%s", why);
 	log_error("sweep %lld: %s", (long long)s->sweep_id, why);
 	notify_status("sweep %lld: %s", (long long)s->sweep_id, why);
-	if (entry != NULL)
-		queue_put_aside(&s->daemon->queue, entry->target);
+	if (queue_target_of(&s->daemon->queue, s->daemon->store, s->sweep_id, &target))
+		queue_put_aside(&s->daemon->queue, target.s);
 	stopped_tell(s); /* it undoes when the device answers; the next daemon waits for that */
 }
 
 static void device_answers(struct supervisor *s)
 {
-	struct queue_entry *entry = queue_find(&s->daemon->queue, s->sweep_id);
+	AUTO_TEXT struct text target = { 0 };
 
 	if (s->hangs[0] == '\0')
 		return;
 	s->hangs[0] = '\0';
 	log_notice("sweep %lld: its device answers again", (long long)s->sweep_id);
 	notify_status("%s sweep %lld", s->is_undo ? "undoing" : "running", (long long)s->sweep_id);
-	if (entry != NULL)
-		queue_readmit(&s->daemon->queue, entry->target);
+	if (queue_target_of(&s->daemon->queue, s->daemon->store, s->sweep_id, &target))
+		queue_readmit(&s->daemon->queue, target.s);
 }
 
 static int parked_settle(struct supervisor *s, int64_t sweep_id, bool has_failed, struct err *e)
@@ -358,14 +358,16 @@ static int parked_settle(struct supervisor *s, int64_t sweep_id, bool has_failed
 /* It has given up its turn.  What somebody wants of its sweep comes true at once; the rest of the undoing follows. */
 static void worker_parks(struct supervisor *s)
 {
-	struct queue_entry *entry = queue_find(&s->daemon->queue, s->sweep_id);
+	AUTO_TEXT struct text target = { 0 };
 	int64_t sweep_id = s->sweep_id;
+	struct queue_entry *entry;
 	struct err e;
 
-	if (s->worker == NULL || s->hangs[0] == '\0' || entry == NULL)
+	if (s->worker == NULL || s->hangs[0] == '\0' || !queue_target_of(&s->daemon->queue, s->daemon->store, sweep_id, &target))
 		return;
-	queue_hold(entry, false);
-	parked_take(s->daemon, TAKE(s->worker), sweep_id, entry->target, s->hangs);
+	if (s->is_undo)
+		undo_queue_take(&s->undo);
+	parked_take(s->daemon, TAKE(s->worker), sweep_id, target.s, s->hangs);
 	s->hangs[0] = '\0';
 	s->sweep_id = 0;
 	notify_status("idle");
@@ -460,16 +462,11 @@ static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo)
 static void former_worker_await(struct supervisor *s, int64_t sweep_id)
 {
 	struct queue_entry *entry = queue_find(&s->daemon->queue, sweep_id);
-	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_TEXT struct text target = { 0 };
-	struct sweep sweep;
 
 	if (entry != NULL && entry->state == QUEUE_WAITING)
 		queue_hold(entry, false);
-	if (store_sweep_get(s->daemon->store, sweep_id, a, &sweep, NULL) < 0)
-		return;
-	queue_target(sweep.target_kind, sweep.target, &target);
-	if (queue_is_aside(&s->daemon->queue, target.s))
+	if (!queue_target_of(&s->daemon->queue, s->daemon->store, sweep_id, &target) || queue_is_aside(&s->daemon->queue, target.s))
 		return;
 	log_notice("sweep %lld: its former worker is still there; %s is put aside until it has ended", (long long)sweep_id, target.s);
 	queue_put_aside(&s->daemon->queue, target.s);

@@ -93,7 +93,7 @@ int bare_put_back(struct worker *w, const struct undo_entry *u, const char **ret
 	}
 	if (loop_put_back(&d, u->original, e) < 0)
 		return -1;
-	if (w->has_just_crashed)
+	if (w->duty == WORKER_UNDOES_A_CRASH)
 		return node_wipe(d.path, d.path, e);
 	if (!is_clean(d.path))
 		*ret_dropped = "it carries a signature, of a workload that wrote to it or of somebody since: see wipefs(8)";

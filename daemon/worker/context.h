@@ -8,6 +8,7 @@
 
 #include "daemon/worker/loop.h"
 #include "daemon/worker/tool.h"
+#include "daemon/worker/worker.h"
 #include "schema/base/err.h"
 #include "schema/config.h"
 #include "schema/matrix.h"
@@ -57,6 +58,7 @@ struct worker {
 	struct config *config;
 	struct store *store;
 	int64_t sweep_id;
+	enum worker_duty duty;
 	struct sweep sweep;
 	struct registry *registry;/* owned: the definitions that the plan names */
 	struct plan *plan;
@@ -81,7 +83,6 @@ struct worker {
 	struct helper *helper;   /* owned: what is done as the submitter; NULL in an undo-only worker */
 	bool is_node_noted;      /* workplace.c: the journal knows that tools have had the node */
 	bool is_bare_noted;      /* bare.c: the journal knows that workloads have written to the bare device */
-	bool has_just_crashed;   /* of an undo-only worker: the one before it did, seconds ago */
 	bool is_directory_noted; /* workplace.c: the journal knows of the work directory on a directory target */
 	char boot_id[40];
 	int64_t host_id;

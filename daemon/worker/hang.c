@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
@@ -24,7 +25,8 @@
 #include "schema/base/log.h"
 
 #define WATCH_STACK_BYTES ((size_t)256 << 10)
-#define LOOK_NS (5 * INT64_C(1000000000)) /* between two looks, in which a process that does not hang gets somewhere */
+#define SECOND_NS INT64_C(1000000000)
+#define LOOK_NS (5 * SECOND_NS) /* between two looks, in which a process that does not hang gets somewhere */
 
 static struct {
 	struct worker *w;       /* NULL: no watch */
@@ -35,6 +37,17 @@ static struct {
 	bool is_paused;         /* the store's state was 'running' and is 'paused' for it */
 	bool keeps_turn;        /* settings of the host are just being changed */
 } hang = { .timer_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+int64_t hang_after_ns(void)
+{
+#ifdef IOSWEEP_TESTING
+	const char *seconds = getenv("IOSWEEP_TEST_HANG_AFTER");
+
+	if (seconds != NULL)
+		return strtol(seconds, NULL, 10) * SECOND_NS;
+#endif
+	return 30 * SECOND_NS;
+}
 
 /* ---- who hangs ---- */
 
@@ -75,7 +88,7 @@ static void park(struct worker *as)
 	struct worker *w = hang.w;
 	struct err e;
 
-	if (w->turn_fd < 0 || w->is_parked || !hang.is_paused || hang.keeps_turn)
+	if (w->turn_fd < 0 || w->is_parked || (w->duty == WORKER_RUNS && !hang.is_paused) || hang.keeps_turn)
 		return;
 	if (host_settings_restore(as, &e) < 0) {
 		log_err(LOG_LEVEL_WARNING, &e, "settings of the host stay until the device answers, and nothing else runs");
@@ -183,7 +196,7 @@ void hang_arm(void)
 		return;
 	pthread_mutex_lock(&hang.lock);
 	hang.is_armed = true;
-	timer_set(HANG_AFTER_NS);
+	timer_set(hang_after_ns());
 	pthread_mutex_unlock(&hang.lock);
 }
 

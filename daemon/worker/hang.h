@@ -5,12 +5,12 @@
  * store with a reason that names the target and the process, and the daemon puts the target aside.  When the wait is over
  * the sweep is 'running' again, and goes on from there as after any other time-out.
  *
- * The worker then also gives up its turn, so that sweeps on other targets go on: what it has set for the whole host is put
+ * The worker, also one that only undoes, then gives up its turn, so that sweeps on other targets go on: what it has set for the whole host is put
  * back, and when the wait is over it undoes the rest and ends ("parked").  From then on it starts no tool that is not for
  * undoing, and sets nothing for the host.
  *
  *   arm ─── 30 s without disarm, and no progress ──▶ HANGING ──▶ disarm
- *   tools: killed, and HANG_AFTER_NS later still there ──▶ HANGING ──▶ it has ended
+ *   tools: killed, and hang_after_ns() later still there ──▶ HANGING ──▶ it has ended
  */
 #ifndef IOSWEEP_HANG_H
 #define IOSWEEP_HANG_H
@@ -23,7 +23,8 @@
 
 struct worker;
 
-#define HANG_AFTER_NS (30 * INT64_C(1000000000)) /* after SIGKILL: a last fsync may take its time */
+/* How long what was killed, or the worker itself, may be in a system call: a last fsync(2) may take its time. */
+int64_t hang_after_ns(void);
 
 /* Begins the watch over this process, once in its life, when its store is open.  Without it the calls below do nothing
  * (tests, roles other than the worker). */

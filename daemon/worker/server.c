@@ -146,9 +146,9 @@ void tool_server_stop(struct tool_server *server, int64_t grace_ns, struct tool_
 	kill(server->at.pid, server->stop_signal);
 	if (!server_wait(server, grace_ns)) {
 		kill(-server->at.pid, SIGKILL);
-		if (!server_wait(server, HANG_AFTER_NS)) {
+		if (!server_wait(server, hang_after_ns())) {
 			hang_begin(server->at.pid, "a server of the workload");
-			while (!server_wait(server, HANG_AFTER_NS))
+			while (!server_wait(server, hang_after_ns()))
 				continue;
 			hang_end();
 		}

@@ -186,7 +186,7 @@ int strays_end(struct err *e)
 		return 0;
 	if (is_childless())
 		return 0;
-	deadline_ns = clock_ns() + HANG_AFTER_NS;
+	deadline_ns = clock_ns() + hang_after_ns();
 	for (;;) {
 		rc = processes_read(&all, e);
 		if (rc < 0 || processes_kill(&all, &last) == 0)

@@ -119,7 +119,7 @@ static void run_advance(struct run *r, enum err_kind why)
 	case RUN_AFTER_TERM:
 		run_signal(r, SIGKILL);
 		r->phase = RUN_AFTER_KILL;
-		r->deadline_ns = clock_ns() + HANG_AFTER_NS;
+		r->deadline_ns = clock_ns() + hang_after_ns();
 		break;
 	case RUN_AFTER_KILL:
 	case RUN_HANGS:

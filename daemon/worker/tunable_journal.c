@@ -227,9 +227,10 @@ struct replay {
 	size_t n, n_failed;
 };
 
-static bool entry_is(const struct undo_entry *u, enum step_id step)
+/* Those of another boot are dropped, and only by undo_replay. */
+static bool entry_is(const struct worker *w, const struct undo_entry *u, enum step_id step)
 {
-	return strcmp(u->step, step_name(step)) == 0 && (strcmp(u->kind, "sysfs") == 0 || strcmp(u->kind, "sysctl") == 0);
+	return strcmp(u->boot_id, w->boot_id) == 0 && strcmp(u->step, step_name(step)) == 0 && (strcmp(u->kind, "sysfs") == 0 || strcmp(u->kind, "sysctl") == 0);
 }
 
 /* Once through all, the first failure in e. */
@@ -238,7 +239,7 @@ static size_t replay_pass(struct worker *w, struct replay *r, enum step_id step,
 	size_t n_failed = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		if (entry_is(&r->entries[i], step) &&
+		if (entry_is(w, &r->entries[i], step) &&
 		    tunable_put_back(w, &r->entries[i], &r->dropped[i], n_failed == 0 ? e : NULL) < 0)
 			n_failed++;
 	return n_failed;
@@ -251,7 +252,7 @@ static int replay_finish(struct worker *w, const struct replay *r, enum step_id 
 	for (size_t i = 0; i < r->n; i++) {
 		const char *why = r->dropped[i];
 
-		if (entry_is(&r->entries[i], step) &&
+		if (entry_is(w, &r->entries[i], step) &&
 		    store_undo_finish(w->store, r->entries[i].id, why == NULL ? "done" : "dropped", why == NULL ? "" : why, e) < 0) {
 			store_rollback(w->store);
 			return -1;
@@ -263,7 +264,7 @@ static int replay_finish(struct worker *w, const struct replay *r, enum step_id 
 static void originals_forget(struct worker *w, const struct replay *r, enum step_id step)
 {
 	for (size_t i = 0; i < r->n && w->tunables != NULL; i++)
-		if (entry_is(&r->entries[i], step))
+		if (entry_is(w, &r->entries[i], step))
 			replaced_remove(&w->tunables->originals, r->entries[i].object);
 }
 
@@ -278,7 +279,7 @@ int journal_restore(struct worker *w, enum step_id step, struct err *e)
 		return -1;
 	r.dropped = arena_array(a, r.n + 1, sizeof(*r.dropped));
 	for (size_t i = 0; i < r.n; i++)
-		n_ours += entry_is(&r.entries[i], step);
+		n_ours += entry_is(w, &r.entries[i], step);
 	if (n_ours == 0)
 		return 0;
 	replay_pass(w, &r, step, NULL);

@@ -8,6 +8,7 @@
 
 #include "daemon/worker/bare.h"
 #include "daemon/worker/fault.h"
+#include "daemon/worker/hang.h"
 #include "daemon/worker/steps.h"
 #include "daemon/worker/undo.h"
 
@@ -55,6 +56,23 @@ static const struct undo_kind *kind_find(const struct replay *r, const char *nam
 	return NULL;
 }
 
+/* A worker that has given up its turn has put back what it had set for the host; it may be another's by now. */
+static int kind_put_back(struct worker *w, const struct undo_kind *kind, const struct undo_entry *u, const char **ret_dropped,
+                         struct err *e)
+{
+	int rc;
+
+	if (strcmp(u->kind, "sysctl") != 0)
+		return kind->put_back(w, u, ret_dropped, e);
+	if (hang_turn_keep(NULL) < 0) {
+		*ret_dropped = undo_later;
+		return 0;
+	}
+	rc = kind->put_back(w, u, ret_dropped, e);
+	hang_turn_release();
+	return rc;
+}
+
 static int entry_put_back(struct worker *w, const struct replay *r, size_t i, struct err *e)
 {
 	const struct undo_entry *u = &r->entries[i];
@@ -67,9 +85,7 @@ static int entry_put_back(struct worker *w, const struct replay *r, size_t i, st
 		r->dropped[i] = "the machine has been started anew since";
 		return 0;
 	}
-	if (kind->put_back(w, u, &r->dropped[i], e) < 0)
-		return err_in(e, "put back '%s'", u->object);
-	return 0;
+	return kind_put_back(w, kind, u, &r->dropped[i], e) < 0 ? err_in(e, "put back '%s'", u->object) : 0;
 }
 
 /* Every entry is tried; e gets the first failure. */

@@ -451,7 +451,7 @@ static int worker_undo_only(struct worker *w)
 int worker_main(const char *config_file, int64_t sweep_id, enum worker_duty duty, int lock_fd)
 {
 	struct worker w = { .config_file = config_file, .sweep_id = sweep_id, .host_proc_fd = -1, .line_fd = -1, .cancel_fd = -1,
-	                    .turn_fd = duty == WORKER_RUNS ? lock_fd : -1, .has_just_crashed = duty == WORKER_UNDOES_A_CRASH };
+	                    .turn_fd = lock_fd, .duty = duty };
 	char who[40];
 	struct err e = { 0 };
 	int status;

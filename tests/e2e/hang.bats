@@ -166,6 +166,36 @@ told_of_worker() { grep -q "device 'disk' ($LOOP) does not answer: process [0-9]
 	[ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ]
 }
 
+# A crash on the bare device, which then hangs under the wipe.  In a build that waits less long before it tells.
+@test "a worker that only undoes and waits for a device that hangs gives up its turn, too, and the sweep goes on when it answers" {
+	local testing=${B%/*}/test-${B##*/}
+	[ -x "$testing/iosweepd" ] || { [ -z "${STRICT:-}" ] && skip "needs a build with TESTING=1"; false; }
+	sysctl_take
+	disk_up
+	B=$testing IOSWEEP_TEST_HANG_AFTER=2 daemon_start
+	disk_plan 'timeout: 600s' | sed 's/64KiB, //; s/filesystem: ext4/filesystem: none, vm.dirtytime_expire_seconds: 4321s/; s|run: .*|run: [[mkswap, "${device}"], [sleep, "2"]]|' >"$PLAN" # something to wipe
+	iosweep submit "$PLAN"
+	wait_for 30 eval '[ "$(blkid -p -o value -s TYPE "$LOOP")" = swap ]'
+	trial_runs
+	[ "$(cat "$SYSCTL")" = 4321 ]
+	kill -STOP "$NBDKIT"
+	pkill -KILL -P "$DAEMON" -f -- --worker
+	wait_for 30 hangs
+	sweep_reason
+	wait_for 5 [ "$(cat "$SYSCTL")" = "$SYSCTL_WAS" ]
+	beside
+	echo 4999 >"$SYSCTL" # somebody else's by now
+	[ "$(sweep_state 1)" = paused ]
+	[ "$(query "SELECT count(*) FROM undo WHERE state = 'pending' AND sweep_id = 1")" -gt 0 ]
+	kill -CONT "$NBDKIT"
+	wait_for 60 state_of_first_is 'done'
+	dump
+	[ "$(query "SELECT count(*), count(DISTINCT repetition) FROM trial
+		WHERE state = 'ok' AND cell_id IN (SELECT id FROM cell WHERE sweep_id = 1)")" = '2|2' ]
+	wait_for 10 as_before
+	[ "$(cat "$SYSCTL")" = 4999 ]
+}
+
 @test "a worker that waits for a device and whose daemon dies gives up its turn all the same, and is followed when it has ended" {
 	sysctl_take
 	disk_up
