@@ -4,6 +4,7 @@
  */
 #include "daemon/worker/flags.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,21 +64,30 @@ void flags_foreign(struct flags *f, struct arena *a, const struct trial_io *io)
 		         size_format(io->tools_read_bytes, size2));
 }
 
+/* What the tool says that it read, in whole MiB: its rate over the time of the run, or less if it says so: one that syncs and
+ * sleeps first, as hdparm does, has read for a part of that time.  0: it says nothing, or what nobody can have read. */
+static int64_t bytes_claimed(const struct measured *m, size_t n, int64_t elapsed_ns)
+{
+	double fastest = 0, said = INFINITY, claimed;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(m[i].unit, "B/s") == 0 && m[i].better != BETTER_NEITHER && m[i].value > fastest)
+			fastest = m[i].value;
+		if (strcmp(m[i].unit, "B") == 0 && m[i].value > 0 && (isinf(said) || m[i].value > said))
+			said = m[i].value;
+	}
+	claimed = fmin(fastest * (double)elapsed_ns / 1e9, said);
+	return claimed > (double)(INT64_C(1) << 60) ? 0 : (int64_t)claimed / MIB * MIB;
+}
+
 void flags_cached(struct flags *f, struct arena *a, const struct trial_io *io, bool reads, const struct measured *m, size_t n,
                   int64_t elapsed_ns)
 {
 	char size[SIZE_TEXT], size2[SIZE_TEXT];
-	double fastest = 0;
-	int64_t claimed, read = io->after_run.target.read - io->before_run.target.read;
+	int64_t claimed = bytes_claimed(m, n, elapsed_ns), read = io->after_run.target.read - io->before_run.target.read;
 
 	if (!reads || !io->before_run.is_known || !io->after_run.is_known)
 		return;
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(m[i].unit, "B/s") == 0 && m[i].value > fastest)
-			fastest = m[i].value;
-	if (fastest * (double)elapsed_ns / 1e9 > (double)(INT64_C(1) << 60))
-		return;
-	claimed = (int64_t)(fastest * (double)elapsed_ns / 1e9) / MIB * MIB;
 	if (claimed >= MIB && read < claimed / 2)
 		flag_add(f, a, "cached", "the device moved %s for about %s read", size_format(read, size), size_format(claimed, size2));
 }

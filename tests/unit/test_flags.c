@@ -93,6 +93,23 @@ static void a_read_that_the_device_did_not_see_is_cached(void **state)
 	assert_int_equal(f.n, 0);
 }
 
+static void a_tool_that_reads_for_a_part_of_its_run_is_not_cached(void **state)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct trial_io io = { count_of(0, 0, 0), count_of(0, 0, 0), count_of(300 * MIB, 0, 300 * MIB), 300 * MIB, false };
+	struct measured m[] = { { .name = "throughput", .unit = "B/s", .value = 100.0 * 1048576 },
+		                { .name = "cached_reads", .unit = "B/s", .value = 1e10, .better = BETTER_NEITHER },
+		                { .name = "read_total", .unit = "B", .value = 300.0 * 1048576, .better = BETTER_NEITHER } };
+	struct flags f = { 0 };
+
+	(void)state;
+	flags_cached(&f, a, &io, true, m, 3, INT64_C(60000000000)); /* most of it a sync before */
+	assert_int_equal(f.n, 0);
+	m[2].value = 1200.0 * 1048576; /* but what it says that it read is held against the device */
+	flags_cached(&f, a, &io, true, m, 3, INT64_C(60000000000));
+	assert_string_equal(f.at[0].reason, "the device moved 300MiB for about 1200MiB read");
+}
+
 static void one_flag_collects_all_its_reasons(void **state)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -230,6 +247,7 @@ int main(void)
 		cmocka_unit_test(io_on_the_rest_of_the_disk_disturbs_a_partition),
 		cmocka_unit_test(reads_that_no_tool_of_ours_made_disturb),
 		cmocka_unit_test(a_read_that_the_device_did_not_see_is_cached),
+		cmocka_unit_test(a_tool_that_reads_for_a_part_of_its_run_is_not_cached),
 		cmocka_unit_test(one_flag_collects_all_its_reasons),
 		cmocka_unit_test(files_say_what_counters_cannot),
 		cmocka_unit_test(time_of_kernel_threads_is_never_less_than_none),
