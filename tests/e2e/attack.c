@@ -121,6 +121,19 @@ static int becomes_root_by_setuid_file(const char *dir)
 	return statvfs(dir, &fs) < 0 || (fs.f_flag & ST_NOSUID) == 0 || (fs.f_flag & ST_NODEV) == 0;
 }
 
+/* A copy of id(1), setuid root, that root has left in an offered directory; it prints the effective user. */
+static int is_root_by_such_a_file(void)
+{
+	FILE *f = popen("/target/setuid-id -u 2>/dev/null", "r");
+	char line[32] = "";
+	int said = f != NULL && fgets(line, sizeof(line), f) != NULL;
+
+	if (f != NULL)
+		pclose(f);
+	errno = EPERM;
+	return said && strtol(line, NULL, 10) == 0;
+}
+
 static int leaves_the_room(void)
 {
 	if (chroot("/tmp") < 0)
@@ -194,6 +207,8 @@ static void try_all(const char *dir, unsigned major_no, unsigned minor_no)
 	result("make a character node", opens_node(dir, S_IFCHR, 1, 1));
 	result("other block devices", other_block_devices());
 	result("setuid and device files on the target", becomes_root_by_setuid_file(dir));
+	result("run a setuid file of root's", is_root_by_such_a_file());
+	result("environment of the daemon", getenv("IOSWEEP_ATTACK") != NULL);
 	result("mount", mount("x", "/tmp", "tmpfs", 0, NULL) == 0);
 	result("unmount the target", umount2("/target", MNT_DETACH) == 0);
 	result("a user namespace", unshare(CLONE_NEWUSER) == 0);
