@@ -490,7 +490,9 @@ int server_new(struct daemon *d, struct server **ret, struct err *e)
 	uv_pipe_init(&d->loop, &s->pipe, 0);
 	s->pipe.data = s;
 	status = uv_pipe_open(&s->pipe, fd);
-	if (status == 0)
+	if (status < 0)
+		close(fd);
+	else
 		status = uv_listen((uv_stream_t *)&s->pipe, BACKLOG, server_accept);
 	if (status < 0) {
 		uv_close((uv_handle_t *)&s->pipe, server_closed);
