@@ -14,7 +14,8 @@ struct direction {
 
 static int result_compare(const void *a, const void *b, void *order)
 {
-	const struct dataset_result *x = *(const struct dataset_result *const *)a, *y = *(const struct dataset_result *const *)b;
+	const struct dataset_result *x = *(const struct dataset_result *const *)a,
+	                            *y = *(const struct dataset_result *const *)b;
 	int sign = ((struct direction *)order)->better == BETTER_LOWER ? 1 : -1;
 
 	if (x->value != y->value)
@@ -116,12 +117,15 @@ static void columns_add(struct table *t, const struct dataset *d, const bool *wh
 	c->flags = table_column(t, "flags", "FLAGS", 0);
 }
 
-static void row_add(struct table *t, const struct columns *c, const struct dataset *d, const struct ranking *r, size_t i)
+static void row_add(struct table *t, const struct columns *c, const struct dataset *d, const struct ranking *r,
+                    size_t i)
 {
 	const struct dataset_result *x = r->at[i], *best = r->at[0];
 	const struct dataset_series *v = &d->series[r->series];
 	const struct dataset_cell *cell = &d->cells[x->cell];
-	double behind = x->value == best->value ? 0 : v->better == BETTER_LOWER ? x->value / best->value - 1 : 1 - x->value / best->value;
+	double behind = x->value == best->value   ? 0 :
+	                v->better == BETTER_LOWER ? x->value / best->value - 1 :
+	                                            1 - x->value / best->value;
 	char buf[2 * SIZE_TEXT];
 
 	table_row(t);
@@ -182,7 +186,8 @@ static void ranking_head(const struct dataset *d, const struct ranking *r, FILE 
 		if (r->n_best > 1)
 			text_printf(&t, ", a tie of %zu cells", r->n_best);
 		if (r->n_tied > r->n_best)
-			text_printf(&t, "; %zu of %s cannot be told from the best", r->n_tied, count_format((int64_t)r->n, "cell", count));
+			text_printf(&t, "; %zu of %s cannot be told from the best", r->n_tied,
+			            count_format((int64_t)r->n, "cell", count));
 		else
 			text_printf(&t, "; %s", count_format((int64_t)r->n, "cell", count));
 		text_add(&t, " (");
@@ -218,7 +223,8 @@ static int rankings_people(const struct dataset *d, const struct ranking *r, siz
 		if (rc < 0)
 			return -1;
 		if (rows < r[i].n_tied)
-			printf("... and %zu more that cannot be told from the best (--limit 0 shows all)\n", r[i].n_tied - rows);
+			printf("... and %zu more that cannot be told from the best (--limit 0 shows all)\n",
+			       r[i].n_tied - rows);
 	}
 	return 0;
 }
@@ -246,8 +252,8 @@ static struct json_object *candidate_json(const struct dataset *d, const struct 
 static struct json_object *ranking_json(const struct dataset *d, const struct ranking *r)
 {
 	const struct dataset_series *v = &d->series[r->series];
-	struct json_object *j = json_object_new_object(), *best = json_object_new_array(), *ties = json_object_new_array(),
-	                   *noise = json_object_new_object();
+	struct json_object *j = json_object_new_object(), *best = json_object_new_array(),
+	                   *ties = json_object_new_array(), *noise = json_object_new_object();
 
 	json_object_object_add(j, "metric", json_object_new_string(v->key));
 	json_object_object_add(j, "series", json_object_new_string(v->name));
@@ -271,7 +277,8 @@ static struct json_object *ranking_json(const struct dataset *d, const struct ra
 	return j;
 }
 
-static int rankings_flat(const struct dataset *d, const struct ranking *r, size_t n, const struct options *o, struct err *e)
+static int rankings_flat(const struct dataset *d, const struct ranking *r, size_t n, const struct options *o,
+                         struct err *e)
 {
 	AUTO_FREE bool *which = xcalloc(d->n_axes + 1, sizeof(*which));
 	AUTO_TABLE struct table *t = table_new("best");
@@ -329,7 +336,8 @@ static int paretos_print(const struct dataset *d, const struct ranking *r, size_
 static int best_json(const struct dataset *d, const struct ranking *r, size_t n, const struct best_options *b,
                      const struct left_out *cells, struct err *e)
 {
-	struct json_object *root = json_object_new_object(), *metrics = json_object_new_array(), *paretos = json_object_new_array();
+	struct json_object *root = json_object_new_object(), *metrics = json_object_new_array(),
+	                   *paretos = json_object_new_array();
 
 	for (size_t i = 0; i < n; i++)
 		json_object_array_add(metrics, ranking_json(d, &r[i]));
@@ -365,7 +373,8 @@ static int best_formats(const struct dataset *d, const struct ranking *r, size_t
 		fprintf(stderr, PROGRAM ": cells left out: %s\n", left.s);
 	if (b->is_walk)
 		fprintf(stderr, PROGRAM ": the %zu foremost results were looked at; %s\n", d->n_results,
-		        b->is_cut ? "of some metrics more than that cannot be told from the best" : "the others cannot be among the best");
+		        b->is_cut ? "of some metrics more than that cannot be told from the best" :
+		                    "the others cannot be among the best");
 	if (d->n_superseded > 0)
 		fprintf(stderr, PROGRAM ": %" PRId64 " older results of the same configs on the same hosts are left out (--all takes them)\n",
 		        d->n_superseded);

@@ -49,9 +49,11 @@ struct pareto {
 };
 /* Before anything is printed: ERR_USAGE for a weight that is none, or of a metric that no host of the selection has. */
 int weights_check(const struct dataset *d, const char *text, struct err *e);
-int pareto_make(const struct dataset *d, const char *host, const struct best_options *b, struct pareto *ret, struct err *e);
+int pareto_make(const struct dataset *d, const char *host, const struct best_options *b, struct pareto *ret,
+                struct err *e);
 void pareto_done(struct pareto *p);
-int pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out, struct err *e);
+int pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out,
+                 struct err *e);
 struct json_object *pareto_json(const struct dataset *d, const struct pareto *p);
 
 #endif

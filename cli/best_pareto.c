@@ -23,7 +23,8 @@ static void series_collect(const struct dataset *d, const char *host, struct par
 		bool is_here = false;
 
 		for (size_t i = 0; i < d->n_results && !is_here; i++)
-			is_here = d->results[i].series == v && strcmp(d->sweeps[d->cells[d->results[i].cell].sweep].host, host) == 0;
+			is_here = d->results[i].series == v &&
+			          strcmp(d->sweeps[d->cells[d->results[i].cell].sweep].host, host) == 0;
 		if (is_here && d->series[v].better != BETTER_NEITHER)
 			p->series[p->n_series++] = v;
 	}
@@ -70,7 +71,8 @@ static void values_collect(const struct dataset *d, const char *host, bool with_
 }
 
 /* "a=2,b=1": the weight of each metric; those not named have none.  is_all: p has all metrics that there are. */
-static int weights_read(const struct dataset *d, const struct pareto *p, const char *text, bool is_all, double *ret, struct err *e)
+static int weights_read(const struct dataset *d, const struct pareto *p, const char *text, bool is_all, double *ret,
+                        struct err *e)
 {
 	AUTO_FREE char *copy = xstrdup(text);
 	char *rest = copy, *part;
@@ -126,7 +128,8 @@ static void scores_make(const struct dataset *d, struct pareto *p, const double 
 
 		for (size_t k = 0; k < p->n_series; k++) {
 			enum better better = d->series[p->series[k]].better;
-			double best = best_of(p, k, better), v = p->values[i * p->n_series + k], ratio = v == best ? 1 : v / best;
+			double best = best_of(p, k, better), v = p->values[i * p->n_series + k],
+			       ratio = v == best ? 1 : v / best;
 
 			if (weights[k] == 0)
 				continue;
@@ -149,7 +152,8 @@ int weights_check(const struct dataset *d, const char *text, struct err *e)
 	return weights_read(d, &all, text, true, weights, e);
 }
 
-int pareto_make(const struct dataset *d, const char *host, const struct best_options *b, struct pareto *ret, struct err *e)
+int pareto_make(const struct dataset *d, const char *host, const struct best_options *b, struct pareto *ret,
+                struct err *e)
 {
 	struct pareto p = { .host = host };
 	AUTO_FREE enum better *better = xcalloc(d->n_series + 1, sizeof(*better));
@@ -203,7 +207,8 @@ static struct table *rows_begin(const struct dataset *d, const struct pareto *p,
 	return t;
 }
 
-static void row_add(const struct dataset *d, const struct pareto *p, size_t i, bool has_score, const bool *which, struct table *t)
+static void row_add(const struct dataset *d, const struct pareto *p, size_t i, bool has_score, const bool *which,
+                    struct table *t)
 {
 	const struct dataset_cell *cell = &d->cells[p->cells[i]];
 	char buf[2 * SIZE_TEXT];
@@ -227,8 +232,8 @@ static void row_add(const struct dataset *d, const struct pareto *p, size_t i, b
 }
 
 /* Rows in the order given; the Pareto set, or all by score. */
-static int rows_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, const size_t *order, bool is_set,
-                      FILE *out, struct err *e)
+static int rows_print(const struct dataset *d, const struct pareto *p, const struct best_options *b,
+                      const size_t *order, bool is_set, FILE *out, struct err *e)
 {
 	AUTO_FREE bool *which = xcalloc(d->n_axes + 1, sizeof(*which));
 	AUTO_TABLE struct table *t = NULL;
@@ -245,7 +250,8 @@ static int rows_print(const struct dataset *d, const struct pareto *p, const str
 	return table_rows(t) == 0 ? 0 : table_print_as(t, TABLE_PEOPLE, NULL, table_width(out), out, e);
 }
 
-int pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out, struct err *e)
+int pareto_print(const struct dataset *d, const struct pareto *p, const struct best_options *b, FILE *out,
+                 struct err *e)
 {
 	AUTO_FREE size_t *order = xcalloc(p->n + 1, sizeof(*order));
 	size_t n_best = 0;

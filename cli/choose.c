@@ -26,7 +26,8 @@ static bool is_argument(const struct options *o, const char *text)
 	return false;
 }
 
-int choose_parse(const struct options *o, const char *const *words, size_t n, struct arena *a, struct filter *ret, struct err *e)
+int choose_parse(const struct options *o, const char *const *words, size_t n, struct arena *a, struct filter *ret,
+                 struct err *e)
 {
 	if (filter_parse(words, n, a, ret, e) < 0)
 		return -1;
@@ -36,7 +37,8 @@ int choose_parse(const struct options *o, const char *const *words, size_t n, st
 	return 0;
 }
 
-int choose_filter(const struct options *o, int first, const char *fallback, struct arena *a, struct filter *ret, struct err *e)
+int choose_filter(const struct options *o, int first, const char *fallback, struct arena *a, struct filter *ret,
+                  struct err *e)
 {
 	AUTO_FREE const char **words = xcalloc((size_t)o->n_arguments + 2, sizeof(*words));
 	AUTO_TEXT struct text sweeps = { 0 };
@@ -69,12 +71,14 @@ int choose_across(const struct options *o, bool *ret_tool, bool *ret_keep, struc
 		if (strcmp(value, "keep") == 0 || strcmp(value, "tool,keep") == 0)
 			*ret_keep = true;
 		if (strcmp(value, "tool") != 0 && strcmp(value, "keep") != 0 && strcmp(value, "tool,keep") != 0)
-			return err_set(e, ERR_USAGE, "%s: --across takes tool or keep, not '%s'", o->command->name, value);
+			return err_set(e, ERR_USAGE, "%s: --across takes tool or keep, not '%s'", o->command->name,
+			               value);
 	}
 	return 0;
 }
 
-int choose_dataset(const struct options *o, struct store *s, const struct filter *f, struct dataset **ret, struct err *e)
+int choose_dataset(const struct options *o, struct store *s, const struct filter *f, struct dataset **ret,
+                   struct err *e)
 {
 	struct dataset_options d = { .all = options_has(o, "all") };
 
@@ -93,11 +97,14 @@ void choose_environments_note(const struct dataset *d)
 
 		for (; i < d->n_mixed && strcmp(d->mixed[i].host, d->mixed[first].host) == 0; i++, n++)
 			if (n < FACTS_TOLD)
-				text_printf(&facts, "%s%s (%s)", n > 0 ? ", " : "", d->mixed[i].key, d->mixed[i].values);
+				text_printf(&facts, "%s%s (%s)", n > 0 ? ", " : "", d->mixed[i].key,
+				            d->mixed[i].values);
 		if (n > FACTS_TOLD)
 			text_printf(&facts, " and %zu more", n - FACTS_TOLD);
-		fprintf(stderr, PROGRAM ": on %s the results differ in more than their settings: %s; sweep=, since= or %s= chooses\n", d->mixed[first].host, facts.s,
-		        d->mixed[first].key);
+		fprintf(stderr,
+		        PROGRAM
+		        ": on %s the results differ in more than their settings: %s; sweep=, since= or %s= chooses\n",
+		        d->mixed[first].host, facts.s, d->mixed[first].key);
 	}
 }
 
@@ -119,7 +126,8 @@ struct json_object *choose_environments_json(const struct dataset *d)
 void choose_details_note(const struct dataset *d)
 {
 	if (d->has_left_details)
-		fprintf(stderr, PROGRAM ": metrics that are details are left out (--metric NAME takes one, --metric '*' all)\n");
+		fprintf(stderr, PROGRAM
+		        ": metrics that are details are left out (--metric NAME takes one, --metric '*' all)\n");
 }
 
 void choose_figure(struct text *t, double v, const char *unit)
@@ -178,10 +186,12 @@ static void left_out_flags_add(struct left_out *l, const char *flags)
 	}
 }
 
-bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count)
+bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, bool with_flagged,
+                      struct left_out *count)
 {
 	const struct dataset_cell *c = &d->cells[r->cell];
-	enum ranked ranked = result_ranked(with_flagged ? "" : r->flags, strcmp(c->state, "ok") == 0, r->n, d->sweeps[c->sweep].repetitions);
+	enum ranked ranked = result_ranked(with_flagged ? "" : r->flags, strcmp(c->state, "ok") == 0, r->n,
+	                                   d->sweeps[c->sweep].repetitions);
 
 	if (ranked == RANKED_NOT_FLAGGED) {
 		count->flagged++;
@@ -191,7 +201,8 @@ bool choose_is_ranked(const struct dataset *d, const struct dataset_result *r, b
 	return ranked == RANKED;
 }
 
-bool choose_is_compared(const struct dataset *d, const struct dataset_result *r, bool with_flagged, struct left_out *count)
+bool choose_is_compared(const struct dataset *d, const struct dataset_result *r, bool with_flagged,
+                        struct left_out *count)
 {
 	if (!choose_is_ranked(d, r, with_flagged, count))
 		return false;
@@ -221,7 +232,8 @@ void choose_left_out_text(const struct left_out *l, struct text *ret)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].n > 0)
 			text_printf(ret, "%s%zu %s%s%s%s", ret->n > 0 ? ", " : "", parts[i].n, parts[i].what,
-			            i == 0 && l->flags[0] != '\0' ? " (" : "", i == 0 ? l->flags : "", i == 0 && l->flags[0] != '\0' ? ")" : "");
+			            i == 0 && l->flags[0] != '\0' ? " (" : "", i == 0 ? l->flags : "",
+			            i == 0 && l->flags[0] != '\0' ? ")" : "");
 }
 
 struct json_object *choose_left_out_json(const struct left_out *l)

@@ -28,7 +28,8 @@ static int connect_failed(const char *path, int errnum, struct err *e)
 		return err_hint(e, "only root and the group of the socket may ask the daemon: see 'group' in iosweepd.conf(5)");
 	}
 	if (errnum == EAGAIN) { /* what SO_SNDTIMEO makes of it */
-		err_set(e, ERR_UNREACHABLE, "the daemon at '%s' takes no connection within %d s", path, CLIENT_GREETING_MS / 1000);
+		err_set(e, ERR_UNREACHABLE, "the daemon at '%s' takes no connection within %d s", path,
+		        CLIENT_GREETING_MS / 1000);
 		return err_hint(e, "fuser(1) names its process, and ps(1) says whether that is stopped");
 	}
 	err_set(e, ERR_UNREACHABLE, "no daemon answers at '%s': %s", path, strerror(errnum));
@@ -45,7 +46,8 @@ static int server_check(int fd, const char *path, struct err *e)
 		return err_sys(e, errno, "ask who listens on '%s'", path);
 	if (cred.uid == 0)
 		return 0;
-	err_set_(e, ERR_REFUSED, "'%s' is served by uid %u, not by root: that is no iosweepd", path, (unsigned)cred.uid);
+	err_set_(e, ERR_REFUSED, "'%s' is served by uid %u, not by root: that is no iosweepd", path,
+	         (unsigned)cred.uid);
 	return err_hint(e, "see whose it is with 'ss -xlp', and what IOSWEEP_SOCKET says");
 }
 
@@ -57,7 +59,8 @@ int client_open(struct client **ret, struct err *e)
 	AUTO_CLOSE int fd = -1;
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return err_set(e, ERR_USAGE, "the socket's path '%s' is longer than %zu bytes", path, sizeof(address.sun_path) - 1);
+		return err_set(e, ERR_USAGE, "the socket's path '%s' is longer than %zu bytes", path,
+		               sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -123,7 +126,9 @@ static int daemon_is_stuck(const struct client *c, struct err *e)
 	getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &cred, &n);
 	err_set(e, ERR_UNREACHABLE, "the daemon (process %d) %s", (int)cred.pid,
 	        is_stopped(cred.pid) ? "is stopped, and answers nobody" : "does not answer even a greeting");
-	return err_hint(e, is_stopped(cred.pid) ? "'kill -CONT %d' makes it go on" : "see what process %d does, and its log",
+	return err_hint(e,
+	                is_stopped(cred.pid) ? "'kill -CONT %d' makes it go on" :
+	                                       "see what process %d does, and its log",
 	                (int)cred.pid);
 }
 
@@ -184,7 +189,8 @@ static int line_wait(struct client *c, int timeout_ms, struct err *e)
 		if (left_ms <= 0)
 			return 0;
 		if (c->in.n > MESSAGE_MAX_BYTES)
-			return err_set(e, ERR_PROTOCOL, "the daemon's answer is longer than %zu bytes", MESSAGE_MAX_BYTES);
+			return err_set(e, ERR_PROTOCOL, "the daemon's answer is longer than %zu bytes",
+			               MESSAGE_MAX_BYTES);
 		if (bytes_receive(c, (int)left_ms) < 0)
 			return line_lost(e);
 	}

@@ -16,8 +16,8 @@
 
 struct client;
 
-/* Connects to config_default_socket().  ERR_UNREACHABLE, with a hint, if nobody listens there; ERR_REFUSED if this user may
- * not connect. */
+/* Connects to config_default_socket().  ERR_UNREACHABLE, with a hint, if nobody listens there; ERR_REFUSED if this
+ * user may not connect. */
 int client_open(struct client **ret, struct err *e);
 void client_close(struct client *c); /* NULL is fine */
 int client_fd(const struct client *c);
@@ -31,9 +31,10 @@ static inline void auto_client(struct client **c)
 struct json_object *client_request(const char *name);
 
 /* Sends a request (taken over) and waits for its reply.  ret: owned, json_object_put; NULL: the reply is not wanted.
- * d: gets the diagnostics of a refused plan; may be NULL.  Fails with the daemon's own error, ERR_UNREACHABLE if the line
- * broke or the daemon does not even greet (stopped, say: known after twice CLIENT_GREETING_MS), ERR_TIMEOUT. */
-int client_call(struct client *c, struct json_object *request, struct json_object **ret, struct diags *d, struct err *e);
+ * d: gets the diagnostics of a refused plan; may be NULL.  Fails with the daemon's own error, ERR_UNREACHABLE if the
+ * line broke or the daemon does not even greet (stopped, say: known after twice CLIENT_GREETING_MS), ERR_TIMEOUT. */
+int client_call(struct client *c, struct json_object *request, struct json_object **ret, struct diags *d,
+                struct err *e);
 
 /* The same on a connection of its own. */
 int client_ask(struct json_object *request, struct json_object **ret, struct diags *d, struct err *e);

@@ -17,8 +17,8 @@ static const struct option_def options[] = {
 };
 
 /* Of a large store, only the results that can be among the best; else all. */
-static int best_load(const struct options *o, struct store *s, const struct filter *f, struct best_options *b, struct dataset **ret,
-                     struct err *e)
+static int best_load(const struct options *o, struct store *s, const struct filter *f, struct best_options *b,
+                     struct dataset **ret, struct err *e)
 {
 	struct dataset_options d = { .all = true, .no_environments = true };
 	struct best_walk walk = { 0 };
@@ -40,8 +40,8 @@ static int best_load(const struct options *o, struct store *s, const struct filt
 }
 
 /* What is walked and what is read of it are one state of the store, while a sweep records. */
-static int best_read(const struct options *o, struct store *s, const struct filter *f, struct best_options *b, struct dataset **ret,
-                     struct err *e)
+static int best_read(const struct options *o, struct store *s, const struct filter *f, struct best_options *b,
+                     struct dataset **ret, struct err *e)
 {
 	return store_begin(s, e) < 0 ? -1 : store_finish(s, best_load(o, s, f, b, ret, e), e);
 }
@@ -59,7 +59,8 @@ static int best_run(const struct options *o, struct err *e)
 	    choose_filter(o, 0, NULL, a, &f, e) < 0 || open_store(&s, e) < 0)
 		return -1;
 	f.no_details = true;
-	b.with_pareto = options_has(o, "pareto") || b.weights != NULL || (metric != NULL && strchr(metric, ',') != NULL);
+	b.with_pareto = options_has(o, "pareto") || b.weights != NULL ||
+	                (metric != NULL && strchr(metric, ',') != NULL);
 	if (best_read(o, s, &f, &b, &d, e) < 0)
 		return -1;
 	return best_print(d, &b, o, e);

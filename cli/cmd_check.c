@@ -24,8 +24,8 @@ static const struct option_def options[] = {
 
 /* ---- reading ---- */
 
-/* The definitions of this host.  Faults of definitions, or of a configuration that cannot be read, are remarks: the plan
- * may be meant for another host. */
+/* The definitions of this host.  Faults of definitions, or of a configuration that cannot be read, are remarks: the
+ * plan may be meant for another host. */
 static int registry_read(struct registry **ret, struct err *e)
 {
 	struct config *c = NULL;
@@ -41,7 +41,8 @@ static int registry_read(struct registry **ret, struct err *e)
 	diags_done(&d);
 	config_free(c);
 	if (rc < 0 && e->hint[0] == '\0')
-		err_hint(e, "set IOSWEEP_DATA to where the directory 'workloads' is, such as 'sweeps' in a source tree");
+		err_hint(e,
+		         "set IOSWEEP_DATA to where the directory 'workloads' is, such as 'sweeps' in a source tree");
 	return rc;
 }
 
@@ -101,8 +102,8 @@ static struct json_object *cells_json(const struct matrix *m)
 }
 
 /* p, m: NULL for a plan with errors. */
-static void check_print_json(const struct plan *p, const struct matrix *m, const struct step_counts *counts, double seconds,
-                             bool with_cells, const struct diags *d)
+static void check_print_json(const struct plan *p, const struct matrix *m, const struct step_counts *counts,
+                             double seconds, bool with_cells, const struct diags *d)
 {
 	struct json_object *j = json_object_new_object(), *steps = json_object_new_object();
 
@@ -110,7 +111,8 @@ static void check_print_json(const struct plan *p, const struct matrix *m, const
 	json_object_object_add(j, "cells", json_object_new_int64((int64_t)counts->cells));
 	json_object_object_add(j, "trials", json_object_new_int64((int64_t)counts->trials));
 	for (int i = 0; i < N_STEPS; i++)
-		json_object_object_add(steps, step_name((enum step_id)i), json_object_new_int64((int64_t)counts->steps[i]));
+		json_object_object_add(steps, step_name((enum step_id)i),
+		                       json_object_new_int64((int64_t)counts->steps[i]));
 	json_object_object_add(j, "steps", steps);
 	json_object_object_add(j, "seconds", seconds >= 0 ? json_object_new_double(seconds) : NULL);
 	json_object_object_add(j, "errors", errors_json(d));
@@ -239,8 +241,8 @@ static void check_print(const struct plan *p, const struct matrix *m, const stru
 	cells_print(p, m, with_cells ? UINT64_MAX : CELLS_SHOWN);
 }
 
-/* Schedulers that the kernels of today do not come with, so that nobody waits a night for cells that cannot be.  Others can be
- * built for a kernel, so that they are no fault of the plan. */
+/* Schedulers that the kernels of today do not come with, so that nobody waits a night for cells that cannot be.
+ * Others can be built for a kernel, so that they are no fault of the plan. */
 static void scheduler_remark(const struct axis_value *v, const char *file)
 {
 	static const char *const known[] = { "none", "mq-deadline", "bfq", "kyber", KERNEL_DEFAULT };
@@ -253,8 +255,8 @@ static void scheduler_remark(const struct axis_value *v, const char *file)
 		fprintf(stderr, "%s:%d:%d: note: 'cfq' is gone since Linux 5.0 and has no successor: its cells will be infeasible; "
 		        "bfq is its nearest kin\n", file, v->line, v->column);
 	else if (nearest != NULL)
-		fprintf(stderr, "%s:%d:%d: note: '%s' is no scheduler that Linux comes with: did you mean '%s'?\n", file, v->line,
-		        v->column, v->value, nearest);
+		fprintf(stderr, "%s:%d:%d: note: '%s' is no scheduler that Linux comes with: did you mean '%s'?\n",
+		        file, v->line, v->column, v->value, nearest);
 	else
 		fprintf(stderr, "%s:%d:%d: note: '%s' is no scheduler that Linux comes with: its cells will be infeasible unless the "
 		        "host's kernel has it\n", file, v->line, v->column, v->value);
@@ -269,7 +271,8 @@ static void remarks_print(const struct plan *p, const char *file)
 					scheduler_remark(&p->blocks[i].axes[j].values[k], file);
 }
 
-static int plan_check(const struct options *o, const char *data, size_t n, const struct registry *registry, struct diags *d)
+static int plan_check(const struct options *o, const char *data, size_t n, const struct registry *registry,
+                      struct diags *d)
 {
 	struct step_counts counts = { 0 };
 	struct plan *p = NULL;

@@ -20,12 +20,14 @@ static const struct option_def options[] = {
 };
 
 /* "A,B" -> two texts of the arena. */
-static int pair_split(const struct options *o, const char *option, const char *text, struct arena *a, const char *ret[2], struct err *e)
+static int pair_split(const struct options *o, const char *option, const char *text, struct arena *a,
+                      const char *ret[2], struct err *e)
 {
 	const char *comma = strchr(text, ',');
 
 	if (comma == NULL || comma == text || comma[1] == '\0' || strchr(comma + 1, ',') != NULL)
-		return err_set(e, ERR_USAGE, "%s: --%s takes two, separated by a comma, not '%s'", o->command->name, option, text);
+		return err_set(e, ERR_USAGE, "%s: --%s takes two, separated by a comma, not '%s'", o->command->name,
+		               option, text);
 	ret[0] = arena_strndup(a, text, (size_t)(comma - text));
 	ret[1] = arena_strdup(a, comma + 1);
 	return 0;
@@ -51,7 +53,8 @@ struct sides {
 /* 1: an option names the sides, 0: none does. */
 static int sides_by_option(const struct options *o, struct arena *a, struct sides *ret, struct err *e)
 {
-	const char *hosts = options_text(o, "hosts"), *label = options_text(o, "label"), *periods = options_text(o, "periods"), *values[2];
+	const char *hosts = options_text(o, "hosts"), *label = options_text(o, "label"),
+		   *periods = options_text(o, "periods"), *values[2];
 
 	if (hosts == NULL && label == NULL && periods == NULL)
 		return 0;
@@ -62,10 +65,12 @@ static int sides_by_option(const struct options *o, struct arena *a, struct side
 
 		if (equals == NULL)
 			return err_set(e, ERR_USAGE, "compare: --label takes NAME=A,B, not '%s'", label);
-		ret->ignored = arena_printf(a, "%s%.*s", text_starts(label, "label.") ? "" : "label.", (int)(equals - label), label);
+		ret->ignored = arena_printf(a, "%s%.*s", text_starts(label, "label.") ? "" : "label.",
+		                            (int)(equals - label), label);
 		if (pair_split(o, "label", equals + 1, a, values, e) < 0)
 			return -1;
-	} else if (pair_split(o, hosts != NULL ? "hosts" : "periods", hosts != NULL ? hosts : periods, a, values, e) < 0) {
+	} else if (pair_split(o, hosts != NULL ? "hosts" : "periods", hosts != NULL ? hosts : periods, a, values, e) <
+	           0) {
 		return -1;
 	}
 	for (int i = 0; i < 2; i++) {
@@ -80,7 +85,8 @@ static int sides_by_option(const struct options *o, struct arena *a, struct side
 	return 1;
 }
 
-/* Two filters on one axis, as filesystem=ext3 against filesystem=xfs: that axis tells the sides apart and is not matched. */
+/* Two filters on one axis, as filesystem=ext3 against filesystem=xfs: that axis tells the sides apart and is not
+ * matched. */
 static const char *common_axis(const char *x, const char *y, struct arena *a)
 {
 	static const char *const keys[] = { "host", "plan", "sweep", "workload", "metric", "state", "flag", "since", "until" };
@@ -118,7 +124,8 @@ static int sides_find(const struct options *o, struct arena *a, struct sides *re
 }
 
 /* The side's own word, the arguments that both share, --metric. */
-static int side_load(const struct options *o, struct store *s, const struct sides *sides, int i, struct comparison *c, struct err *e)
+static int side_load(const struct options *o, struct store *s, const struct sides *sides, int i, struct comparison *c,
+                     struct err *e)
 {
 	AUTO_FREE const char **words = xcalloc((size_t)o->n_arguments + 3, sizeof(*words));
 	struct side *side = &c->side[i];
@@ -127,7 +134,8 @@ static int side_load(const struct options *o, struct store *s, const struct side
 
 	words[n++] = sides->words[i];
 	for (int k = sides->first; k < o->n_arguments; k++)
-		words[n++] = choose_is_filter(o->arguments[k]) ? o->arguments[k] : arena_printf(c->arena, "sweep=%s", o->arguments[k]);
+		words[n++] = choose_is_filter(o->arguments[k]) ? o->arguments[k] :
+		                                                 arena_printf(c->arena, "sweep=%s", o->arguments[k]);
 	if (metric != NULL)
 		words[n++] = arena_printf(c->arena, "metric=%s", metric);
 	side->name = sides->names[i];
@@ -148,7 +156,8 @@ static int limit_read(const struct options *o, double *ret, struct err *e)
 	while (n > 0 && (text[n - 1] == '%' || text[n - 1] == ' '))
 		n--;
 	if (number_parse_n(text, n, ret) < 0 || *ret < 0)
-		return err_set(e, ERR_USAGE, "compare: --fail-on-regression takes a percentage, as 5%%, not '%s'", text);
+		return err_set(e, ERR_USAGE, "compare: --fail-on-regression takes a percentage, as 5%%, not '%s'",
+		               text);
 	*ret /= 100;
 	return 0;
 }
@@ -161,18 +170,20 @@ static bool all_refused(const struct comparison *c)
 	return c->n_metrics > 0;
 }
 
-static int comparison_print(const struct options *o, const struct comparison *c, enum table_format format, int64_t limit, struct err *e)
+static int comparison_print(const struct options *o, const struct comparison *c, enum table_format format,
+                            int64_t limit, struct err *e)
 {
 	bool is_gate = !isnan(c->limit);
 	AUTO_TEXT struct text left = { 0 };
 	char count[COUNT_TEXT];
 
 	if (c->n_metrics == 0) {
-		err_set(e, ERR_NOT_FOUND, "no cell of %s has a counterpart in %s: equal settings, workload and metric", c->side[0].name,
-		        c->side[1].name);
+		err_set(e, ERR_NOT_FOUND, "no cell of %s has a counterpart in %s: equal settings, workload and metric",
+		        c->side[0].name, c->side[1].name);
 		choose_left_out_text(&c->left_out, &left);
-		return err_hint(e, "%s on one side and %zu on the other were looked at%s%s%s", count_format((int64_t)c->only[0], "result", count),
-		                c->only[1], left.n > 0 ? "; left out: " : "", text_str(&left),
+		return err_hint(e, "%s on one side and %zu on the other were looked at%s%s%s",
+		                count_format((int64_t)c->only[0], "result", count), c->only[1],
+		                left.n > 0 ? "; left out: " : "", text_str(&left),
 		                c->left_out.flagged > 0 ? " (--flagged takes those that are flagged)" : "");
 	}
 	if (format == TABLE_PEOPLE)
@@ -188,9 +199,10 @@ static int comparison_print(const struct options *o, const struct comparison *c,
 	return is_gate && comparison_regressed(c) ? EXIT_REGRESSION : EXIT_GOOD;
 }
 
-/* In one snapshot: both sides as they were at one moment, and the store's lock is taken once instead of for each cell. */
-static int sides_compare(const struct options *o, struct store *s, const struct sides *sides, bool tool, bool keep, struct comparison *c,
-                         struct err *e)
+/* In one snapshot: both sides as they were at one moment, and the store's lock is taken once instead of for each
+ * cell. */
+static int sides_compare(const struct options *o, struct store *s, const struct sides *sides, bool tool, bool keep,
+                         struct comparison *c, struct err *e)
 {
 	int rc;
 
@@ -215,8 +227,8 @@ static int compare_run(const struct options *o, struct err *e)
 	int rc = -1;
 
 	if (table_format_of(o, &format, e) == 0 && options_integer(o, "limit", 0, INT64_MAX, &limit, e) == 0 &&
-	    limit_read(o, &c.limit, e) == 0 && choose_across(o, &tool, &keep, e) == 0 && sides_find(o, c.arena, &sides, e) == 0 &&
-	    open_store(&s, e) == 0) {
+	    limit_read(o, &c.limit, e) == 0 && choose_across(o, &tool, &keep, e) == 0 &&
+	    sides_find(o, c.arena, &sides, e) == 0 && open_store(&s, e) == 0) {
 		c.ignored = sides.ignored;
 		if (sides_compare(o, s, &sides, tool, keep, &c, e) == 0)
 			rc = comparison_print(o, &c, format, limit, e);

@@ -23,8 +23,8 @@ static int devices_ask(struct json_object **ret, struct err *e)
 
 	if (client_ask(client_request("devices"), &reply, NULL, e) < 0)
 		return -1;
-	if (!json_object_object_get_ex(reply, "report", &report) || !json_object_object_get_ex(report, "devices", &devices) ||
-	    !json_object_is_type(devices, json_type_array)) {
+	if (!json_object_object_get_ex(reply, "report", &report) ||
+	    !json_object_object_get_ex(report, "devices", &devices) || !json_object_is_type(devices, json_type_array)) {
 		json_object_put(reply);
 		return err_set(e, ERR_PROTOCOL, "the daemon's answer has no list of devices");
 	}
@@ -40,14 +40,16 @@ static void reasons_join(struct json_object *device, struct text *ret)
 	if (!json_object_object_get_ex(device, "reasons", &reasons) || !json_object_is_type(reasons, json_type_array))
 		return;
 	for (size_t i = 0; i < json_object_array_length(reasons); i++)
-		text_printf(ret, "%s%s", i > 0 ? "; " : "", json_object_get_string(json_object_array_get_idx(reasons, i)));
+		text_printf(ret, "%s%s", i > 0 ? "; " : "",
+		            json_object_get_string(json_object_array_get_idx(reasons, i)));
 }
 
 static void identity_join(struct json_object *device, struct text *ret)
 {
 	struct json_object *identity;
 
-	if (!json_object_object_get_ex(device, "identity", &identity) || !json_object_is_type(identity, json_type_object))
+	if (!json_object_object_get_ex(device, "identity", &identity) ||
+	    !json_object_is_type(identity, json_type_object))
 		return;
 	json_object_object_foreach(identity, key, value)
 		if (json_object_is_type(value, json_type_string))
@@ -59,7 +61,8 @@ static struct table *devices_table(struct json_object *devices)
 	struct table *t = table_new("devices");
 	size_t path = table_column(t, "path", "PATH", TABLE_KEY), name = table_column(t, "name", "NAME", TABLE_KEY);
 	size_t size = table_column(t, "size", "SIZE", TABLE_RIGHT), model = table_column(t, "model", "MODEL", 0);
-	size_t usable = table_column(t, "usable", "USABLE", 0), reasons = table_column(t, "reasons", "WHY NOT", TABLE_WRAP);
+	size_t usable = table_column(t, "usable", "USABLE", 0),
+	       reasons = table_column(t, "reasons", "WHY NOT", TABLE_WRAP);
 	size_t identity = table_column(t, "identity", "IDENTITY", TABLE_EXTRA);
 	char buf[SIZE_TEXT];
 
@@ -92,7 +95,8 @@ static void device_config_print(struct json_object *device, FILE *out)
 	if (line[0] != '\0')
 		fprintf(out, "  %s%s\n", message_bool_or(device, "refused", false) ? "# " : "", line);
 	else
-		fprintf(out, "  # %s has no identity that would find it again\n", message_string_or(device, "path", ""));
+		fprintf(out, "  # %s has no identity that would find it again\n",
+		        message_string_or(device, "path", ""));
 }
 
 /* Listed ones have a name already. */

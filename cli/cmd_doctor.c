@@ -26,8 +26,8 @@ static int doctor_ask(struct json_object **ret, struct err *e)
 
 	if (client_ask(client_request("doctor"), &reply, NULL, e) < 0)
 		return -1;
-	if (!json_object_object_get_ex(reply, "report", &report) || !json_object_object_get_ex(report, "checks", &checks) ||
-	    !json_object_is_type(checks, json_type_array)) {
+	if (!json_object_object_get_ex(reply, "report", &report) ||
+	    !json_object_object_get_ex(report, "checks", &checks) || !json_object_is_type(checks, json_type_array)) {
 		json_object_put(reply);
 		return err_set(e, ERR_PROTOCOL, "the daemon's answer has no list of checks");
 	}
@@ -40,7 +40,8 @@ static struct table *checks_table(struct json_object *checks, bool all, struct v
 {
 	struct table *t = table_new("checks");
 	size_t state = table_column(t, "state", "STATE", TABLE_KEY), name = table_column(t, "name", "CHECK", TABLE_KEY);
-	size_t text = table_column(t, "text", "FOUND", TABLE_WRAP), hint = table_column(t, "hint", "WHAT TO DO", TABLE_WRAP);
+	size_t text = table_column(t, "text", "FOUND", TABLE_WRAP),
+	       hint = table_column(t, "hint", "WHAT TO DO", TABLE_WRAP);
 
 	for (size_t i = 0; i < json_object_array_length(checks); i++) {
 		struct json_object *check = json_object_array_get_idx(checks, i);

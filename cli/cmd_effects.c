@@ -79,8 +79,11 @@ static int effects_run(const struct options *o, struct err *e)
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_STORE struct store *s = NULL;
 	AUTO_DATASET struct dataset *d = NULL;
-	struct effects_options x = { .with_flagged = options_has(o, "flagged"), .axes = options_text(o, "axis"),
-		                     .from = options_text(o, "from"), .to = options_text(o, "to"), .free_axes = options_text(o, "free") };
+	struct effects_options x = { .with_flagged = options_has(o, "flagged"),
+		                     .axes = options_text(o, "axis"),
+		                     .from = options_text(o, "from"),
+		                     .to = options_text(o, "to"),
+		                     .free_axes = options_text(o, "free") };
 	struct filter f;
 	int rc;
 

@@ -19,7 +19,8 @@ static const struct option_def options[] = {
 };
 
 /* IDs and filters -> sweeps; no argument: all that have ended. */
-static int sweeps_choose(const struct options *o, struct store *s, struct arena *a, struct merge_options *ret, struct err *e)
+static int sweeps_choose(const struct options *o, struct store *s, struct arena *a, struct merge_options *ret,
+                         struct err *e)
 {
 	AUTO_FREE const char **words = xcalloc((size_t)o->n_arguments + 1, sizeof(*words));
 	int64_t *ids = arena_array(a, (size_t)o->n_arguments + 1, sizeof(*ids)), *found = NULL;
@@ -35,7 +36,8 @@ static int sweeps_choose(const struct options *o, struct store *s, struct arena 
 	if (n_words > 0) {
 		int64_t *both;
 
-		if (filter_parse(words, n_words, a, &f, e) < 0 || store_select_sweeps(s, &f, a, &found, &n_found, e) < 0)
+		if (filter_parse(words, n_words, a, &f, e) < 0 ||
+		    store_select_sweeps(s, &f, a, &found, &n_found, e) < 0)
 			return -1;
 		both = arena_array(a, n + n_found + 1, sizeof(*both));
 		memcpy(both, ids, n * sizeof(*ids));
@@ -63,8 +65,8 @@ static int file_write(struct store *s, const struct merge_options *m, const char
 	}
 	if (store_export(s, m, to_stdout ? NULL : path, to_stdout ? STDOUT_FILENO : -1, &report, e) < 0)
 		return -1;
-	fprintf(stderr, PROGRAM ": %s, %s, %s\n", count_format(report.sweeps_new, "sweep", sweeps), count_format(report.cells, "cell", cells),
-	        count_format(report.trials, "trial", trials));
+	fprintf(stderr, PROGRAM ": %s, %s, %s\n", count_format(report.sweeps_new, "sweep", sweeps),
+	        count_format(report.cells, "cell", cells), count_format(report.trials, "trial", trials));
 	return 0;
 }
 

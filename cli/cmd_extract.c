@@ -63,8 +63,8 @@ static void number_set(struct table *t, size_t column, const struct measured *m)
 	table_number(t, column, m->value, shown);
 }
 
-static void row_add(struct extracting *x, const struct kept_trial *t, const struct measured *before, const struct measured *now,
-                    const char *change)
+static void row_add(struct extracting *x, const struct kept_trial *t, const struct measured *before,
+                    const struct measured *now, const char *change)
 {
 	const struct measured *m = now != NULL ? now : before;
 
@@ -87,7 +87,8 @@ static bool values_agree(double a, double b)
 	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
-static int trial_compare(struct extracting *x, const struct kept_trial *t, const struct outcome *o, struct arena *a, struct err *e)
+static int trial_compare(struct extracting *x, const struct kept_trial *t, const struct outcome *o, struct arena *a,
+                         struct err *e)
 {
 	struct measured *added = arena_array(a, o->n, sizeof(*added));
 	size_t n_added = 0;
@@ -117,7 +118,8 @@ static int trial_compare(struct extracting *x, const struct kept_trial *t, const
 }
 
 /* The definition of today, or the stored one where there is none of that name (command). */
-static const struct workload *definition_find(const struct extracting *x, const struct kept_trial *t, struct workload **ret_own)
+static const struct workload *definition_find(const struct extracting *x, const struct kept_trial *t,
+                                              struct workload **ret_own)
 {
 	const struct workload *w = registry_find(x->registry, t->definition);
 	struct diags d;
@@ -150,7 +152,8 @@ static int trial_extract(struct extracting *x, const struct kept_trial *t, struc
 	if (w == NULL) {
 		fprintf(stderr, PROGRAM ": trial %" PRId64 ": workload '%s': no definition '%s'\n", t->id, t->workload, t->definition);
 		x->n_refused++;
-	} else if (extract(w, t->params, t->n_params, captures, n, t->facts, t->n_facts, t->exit_status, a, &o, &why) < 0) {
+	} else if (extract(w, t->params, t->n_params, captures, n, t->facts, t->n_facts, t->exit_status, a, &o, &why) <
+	           0) {
 		fprintf(stderr, PROGRAM ": trial %" PRId64 ": %s\n", t->id, why.text);
 		x->n_refused++;
 	} else if (strcmp(t->state, "ok") == 0 || o.state == EXTRACT_OK) {

@@ -41,10 +41,12 @@ static int csv_import(const struct options *o, struct store *s, struct err *e)
 		if (w->is_known)
 			printf("sweep %lld: host %s, was imported before\n", (long long)w->id, w->host);
 		else
-			printf("sweep %lld: host %s, %s\n", (long long)w->id, w->host, count_format((int64_t)w->n_figures, "figure", count));
+			printf("sweep %lld: host %s, %s\n", (long long)w->id, w->host,
+			       count_format((int64_t)w->n_figures, "figure", count));
 	}
 	if (report.n_skipped > 0)
-		fprintf(stderr, PROGRAM ": %zu of %zu rows hold no figure that the map asks for\n", report.n_skipped, report.n_rows);
+		fprintf(stderr, PROGRAM ": %zu of %zu rows hold no figure that the map asks for\n", report.n_skipped,
+		        report.n_rows);
 	return EXIT_GOOD;
 }
 
@@ -55,8 +57,9 @@ static int file_import(struct store *s, const char *path, struct err *e)
 
 	if (store_import_file(s, path, &r, e) < 0)
 		return -1;
-	printf("%s: %s, %" PRId64 " further along, %" PRId64 " known; %s and %s added\n", path, count_format(r.sweeps_new, "new sweep", sweeps),
-	       r.sweeps_updated, r.sweeps_known, count_format(r.cells, "cell", cells), count_format(r.trials, "trial", trials));
+	printf("%s: %s, %" PRId64 " further along, %" PRId64 " known; %s and %s added\n", path,
+	       count_format(r.sweeps_new, "new sweep", sweeps), r.sweeps_updated, r.sweeps_known,
+	       count_format(r.cells, "cell", cells), count_format(r.trials, "trial", trials));
 	return 0;
 }
 

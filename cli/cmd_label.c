@@ -22,7 +22,8 @@ static int labels_print(const struct options *o, struct err *e)
 	int64_t id;
 	size_t n;
 
-	if (open_store(&s, e) < 0 || open_sweep(s, o->arguments[0], &id, e) < 0 || store_labels(s, id, a, &labels, &n, e) < 0)
+	if (open_store(&s, e) < 0 || open_sweep(s, o->arguments[0], &id, e) < 0 ||
+	    store_labels(s, id, a, &labels, &n, e) < 0)
 		return -1;
 	table_column(t, "name", "NAME", TABLE_KEY);
 	table_column(t, "value", "VALUE", 0);
@@ -44,7 +45,8 @@ static int label_set(struct store *s, int64_t id, const char *word, struct err *
 		return err_hint(e, "a name has lower-case letters, digits and '_'; NAME= removes it");
 	}
 	if (!text_is_printable(equals + 1))
-		return err_set(e, ERR_USAGE, "label: the value of '%s' is not one line of UTF-8 without control characters", name);
+		return err_set(e, ERR_USAGE,
+		               "label: the value of '%s' is not one line of UTF-8 without control characters", name);
 	return store_label(s, id, name, equals + 1, e);
 }
 

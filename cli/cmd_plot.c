@@ -33,8 +33,8 @@ static int kind_read(const struct options *o, enum chart_kind *ret, struct err *
 	}
 	nearest = text_nearest(text, kinds, ARRAY_SIZE(kinds));
 	err_set(e, ERR_USAGE, "plot: no kind of chart '%s'", text);
-	return err_hint(e, "%s%s%sknown are line, bars, heat and history", nearest ? "did you mean '" : "", nearest ? nearest : "",
-	                nearest ? "'? " : "");
+	return err_hint(e, "%s%s%sknown are line, bars, heat and history", nearest ? "did you mean '" : "",
+	                nearest ? nearest : "", nearest ? "'? " : "");
 }
 
 /* The one series to draw. */

@@ -67,8 +67,10 @@ static int hosts_pull(const struct options *o, const struct pull_options *p, int
 	for (; running > 0; running--)
 		failed += !child_wait();
 	if (failed > 0)
-		fprintf(stderr, PROGRAM ": %d of %d hosts failed; what was fetched is kept, and the next pull goes on from there\n", failed,
-		        o->n_arguments);
+		fprintf(stderr,
+		        PROGRAM
+		        ": %d of %d hosts failed; what was fetched is kept, and the next pull goes on from there\n",
+		        failed, o->n_arguments);
 	return failed > 0 ? EXIT_BAD : EXIT_GOOD;
 }
 

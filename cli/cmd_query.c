@@ -149,15 +149,16 @@ static int people_print(struct listing *l, struct err *e)
 	if (rc < 0 || table_print(t, l->o, stdout, e) < 0)
 		return -1;
 	if (rc > 0)
-		fprintf(stderr, PROGRAM ": the first %s of %s; --limit 0 shows all\n", count_format(l->limit, "result", results),
+		fprintf(stderr, PROGRAM ": the first %s of %s; --limit 0 shows all\n",
+		        count_format(l->limit, "result", results),
 		        count_format((int64_t)store_query_cells(l->q), "cell", cells));
 	if (table_rows(t) == 0)
 		fprintf(stderr, PROGRAM ": no result meets the filter\n");
 	return 0;
 }
 
-static int listing_print(const struct options *o, struct listing *l, struct store *s, const struct filter *f, struct arena *a,
-                         struct err *e)
+static int listing_print(const struct options *o, struct listing *l, struct store *s, const struct filter *f,
+                         struct arena *a, struct err *e)
 {
 	struct query_options q = { .is_strict = options_has(o, "metric") };
 	const char *mixed;
@@ -165,11 +166,13 @@ static int listing_print(const struct options *o, struct listing *l, struct stor
 
 	for (size_t i = 0; i < f->n; i++)
 		q.is_strict = q.is_strict || f->at[i].kind == FILTER_METRIC;
-	if (choose_across(o, &q.across_tool, &q.across_keep, e) < 0 || store_query_open(s, f, &q, a, &l->q, &mixed, e) < 0)
+	if (choose_across(o, &q.across_tool, &q.across_keep, e) < 0 ||
+	    store_query_open(s, f, &q, a, &l->q, &mixed, e) < 0)
 		return -1;
 	l->axes = store_query_axes(l->q, &l->n_axes);
 	columns_make(l, a);
-	rc = l->format == TABLE_JSON || l->format == TABLE_CSV || l->format == TABLE_RAW ? stream_print(l, e) : people_print(l, e);
+	rc = l->format == TABLE_JSON || l->format == TABLE_CSV || l->format == TABLE_RAW ? stream_print(l, e) :
+	                                                                                   people_print(l, e);
 	if (mixed[0] != '\0')
 		fprintf(stderr, PROGRAM ": not to be compared with each other: %s\n", mixed);
 	store_query_close(l->q);

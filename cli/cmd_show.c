@@ -18,7 +18,8 @@ static const struct option_def options[] = {
 };
 
 /* The words of the filter, and the sweep: as named, else the newest that has a cell which meets the filter. */
-static int sweep_choose(const struct options *o, struct store *s, struct arena *a, struct filter *ret_filter, int64_t *ret_id, struct err *e)
+static int sweep_choose(const struct options *o, struct store *s, struct arena *a, struct filter *ret_filter,
+                        int64_t *ret_id, struct err *e)
 {
 	AUTO_FREE const char **words = xcalloc((size_t)o->n_arguments + 1, sizeof(*words));
 	const char *name = NULL;
@@ -29,7 +30,8 @@ static int sweep_choose(const struct options *o, struct store *s, struct arena *
 		if (choose_is_filter(o->arguments[i]))
 			words[n_words++] = o->arguments[i];
 		else if (name != NULL)
-			return err_set(e, ERR_USAGE, "show: one sweep at a time, not '%s' and '%s'", name, o->arguments[i]);
+			return err_set(e, ERR_USAGE, "show: one sweep at a time, not '%s' and '%s'", name,
+			               o->arguments[i]);
 		else
 			name = o->arguments[i];
 	}
@@ -61,13 +63,15 @@ static int show_run(const struct options *o, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_STORE struct store *s = NULL;
-	const char *by = options_has(o, "by") ? options_text(o, "by") : options_text(o, "cols"), *rows = options_text(o, "rows");
+	const char *by = options_has(o, "by") ? options_text(o, "by") : options_text(o, "cols"),
+		   *rows = options_text(o, "rows");
 	bool is_pivot = by != NULL || rows != NULL, trials = options_has(o, "trials");
 	enum table_format format;
 	struct report r;
 
 	if (trials && is_pivot)
-		return err_set(e, ERR_USAGE, "show: --trials has one row a trial: --by, --cols and --rows do not go with it");
+		return err_set(e, ERR_USAGE,
+		               "show: --trials has one row a trial: --by, --cols and --rows do not go with it");
 	if (table_format_of(o, &format, e) < 0 || open_store(&s, e) < 0 || report_open(o, s, a, &r, e) < 0)
 		return -1;
 	if (is_pivot)

@@ -38,7 +38,8 @@ static int views_print(struct store *s, const struct options *o, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_TABLE struct table *t = table_new("views");
-	size_t view = table_column(t, "view", "VIEW", TABLE_KEY), column = table_column(t, "column", "COLUMN", TABLE_KEY);
+	size_t view = table_column(t, "view", "VIEW", TABLE_KEY),
+	       column = table_column(t, "column", "COLUMN", TABLE_KEY);
 	size_t about = table_column(t, "about", "WHAT IT IS", TABLE_WRAP), n;
 	struct view *views;
 
@@ -120,7 +121,8 @@ static int query_read(const char *argument, struct text *ret, struct err *e)
 	return 0;
 }
 
-/* What people type in the sqlite3 shell: ".tables", ".help", ".schema [NAME]".  Returns 1 if it was one of them, 0, or -1. */
+/* What people type in the sqlite3 shell: ".tables", ".help", ".schema [NAME]".  Returns 1 if it was one of them, 0,
+ * or -1. */
 static int shell_word_run(struct store *s, const char *argument, const struct options *o, struct err *e)
 {
 	const char *name = argument + strlen(".schema");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * iosweep stop: hands the machine back, and proves it with a table of every setting that the sweep had changed: as it was
- * before the sweep, during it, and now.  The values are read by this command itself, not told by the daemon.
+ * iosweep stop: hands the machine back, and proves it with a table of every setting that the sweep had changed: as it
+ * was before the sweep, during it, and now.  The values are read by this command itself, not told by the daemon.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -46,7 +46,8 @@ static const char *setting_read(struct arena *a, const char *path)
 	return bracketed(a, arena_strdup(a, text_str(&value)));
 }
 
-static int changed_collect(struct store *s, int64_t sweep, struct arena *a, struct changed **ret, size_t *ret_n, struct err *e)
+static int changed_collect(struct store *s, int64_t sweep, struct arena *a, struct changed **ret, size_t *ret_n,
+                           struct err *e)
 {
 	struct undo_entry *entries;
 	size_t n, used = 0;

@@ -37,7 +37,8 @@ static int source_check(const struct text *source, struct diags *d, struct err *
 	return err_set(e, ERR_USAGE, "'%s' is no plan", d->file);
 }
 
-static struct json_object *request_make(const struct options *o, const char *file, const struct text *source, int64_t priority)
+static struct json_object *request_make(const struct options *o, const char *file, const struct text *source,
+                                        int64_t priority)
 {
 	struct json_object *request = client_request("submit"), *submit_options = json_object_new_object();
 

@@ -17,7 +17,8 @@ static int watch_run(const struct options *o, struct err *e)
 	enum sweep_state state;
 	int64_t id;
 
-	if (open_store(&s, e) < 0 || open_sweep(s, o->arguments[0], &id, e) < 0 || progress_follow(s, id, &wanted, &state, e) < 0)
+	if (open_store(&s, e) < 0 || open_sweep(s, o->arguments[0], &id, e) < 0 ||
+	    progress_follow(s, id, &wanted, &state, e) < 0)
 		return -1;
 	return EXIT_GOOD;
 }

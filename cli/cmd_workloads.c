@@ -74,8 +74,10 @@ static int list_print(const struct registry *r, const struct options *o, struct 
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_TABLE struct table *t = table_new("workloads");
 	size_t name = table_column(t, "name", "NAME", TABLE_KEY), tool = table_column(t, "tool", "TOOL", 0);
-	size_t state = table_column(t, "state", "STATE", 0), metrics = table_column(t, "metrics", "METRICS", TABLE_RIGHT | TABLE_EXTRA);
-	size_t about = table_column(t, "about", "ABOUT", TABLE_WRAP), file = table_column(t, "file", "FROM", TABLE_WRAP);
+	size_t state = table_column(t, "state", "STATE", 0),
+	       metrics = table_column(t, "metrics", "METRICS", TABLE_RIGHT | TABLE_EXTRA);
+	size_t about = table_column(t, "about", "ABOUT", TABLE_WRAP),
+	       file = table_column(t, "file", "FROM", TABLE_WRAP);
 
 	for (size_t i = 0; i < registry_count(r); i++) {
 		const struct workload *w = registry_at(r, i);
@@ -115,7 +117,8 @@ static void outcome_json(const char *workload, const struct outcome *u, FILE *ou
 	size_t n = u->state == EXTRACT_OK ? u->n : u->n_seen;
 
 	json_object_object_add(o, "workload", json_object_new_string(workload));
-	json_object_object_add(o, "state", json_object_new_string(u->suspect != NULL ? "suspect" : extract_state_name(u->state)));
+	json_object_object_add(o, "state",
+	                       json_object_new_string(u->suspect != NULL ? "suspect" : extract_state_name(u->state)));
 	json_object_object_add(o, "reason", json_object_new_string(u->suspect != NULL ? u->suspect : u->reason));
 	json_object_object_add(o, "stored", json_object_new_boolean(u->state == EXTRACT_OK));
 	for (size_t i = 0; i < n; i++) {
@@ -180,8 +183,8 @@ static const struct workload *workload_named(const struct registry *r, const cha
 }
 
 /* PARAM=VALUE arguments over the defaults. */
-static int params_set(const struct workload *w, const char *const *given, int n, struct arena *a, struct workload_param **ret,
-                      size_t *ret_n, struct err *e)
+static int params_set(const struct workload *w, const char *const *given, int n, struct arena *a,
+                      struct workload_param **ret, size_t *ret_n, struct err *e)
 {
 	struct workload_param *params = arena_array(a, w->n_params + (size_t)n + 1, sizeof(*params));
 	size_t n_params = w->n_params;
@@ -273,8 +276,8 @@ static int state_print(const struct options *o, const struct text *data, int exi
 	t = state_table(&s);
 	if (table_rows(t) > 0 && table_print(t, o, stdout, e) < 0)
 		return -1;
-	fprintf(stderr, PROGRAM ": %s: %s%s%s\n", o->arguments[1], state_verdict_name(s.verdict), *s.reason != '\0' ? ": " : "",
-	        s.reason);
+	fprintf(stderr, PROGRAM ": %s: %s%s%s\n", o->arguments[1], state_verdict_name(s.verdict),
+	        *s.reason != '\0' ? ": " : "", s.reason);
 	return s.verdict == STATE_OK || s.verdict == STATE_IDLE || s.verdict == STATE_SUSPECT ? EXIT_GOOD : EXIT_BAD;
 }
 
@@ -348,7 +351,8 @@ static int workloads_run(const struct options *o, struct err *e)
 	if (strcmp(what, "parse") == 0)
 		return parse_print(d.registry, o, e);
 	if (strcmp(what, "list") != 0 || o->n_arguments > 1)
-		return err_set(e, ERR_USAGE, "'workloads %s': it is list, show NAME, try NAME or parse NAME FILE", what);
+		return err_set(e, ERR_USAGE, "'workloads %s': it is list, show NAME, try NAME or parse NAME FILE",
+		               what);
 	status = list_print(d.registry, o, e);
 	return status < 0 ? -1 : d.n_bad > 0 ? EXIT_BAD : EXIT_GOOD;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A command of iosweep: one file cli/cmd_NAME.c that defines `const struct command cmd_NAME`.  The build lists these files
- * in the generated commands.h, so adding a command is adding its file (and its section in man/iosweep.1).
+ * A command of iosweep: one file cli/cmd_NAME.c that defines `const struct command cmd_NAME`.  The build lists these
+ * files in the generated commands.h, so adding a command is adding its file (and its section in man/iosweep.1).
  *
  *     static const struct option_def options[] = {
  *             { "limit", 'n', "N", "show the newest N sweeps only" },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matching and testing two sides; see compare.h.  Cells match if their settings are equal (as by the config's digest), and their hosts
- * where a host is on both sides; results if workload and metric are (by the workload's digest).  Tool versions and rules of aggregation must be equal, too, unless the
- * datasets were loaded across them.
+ * Matching and testing two sides; see compare.h.  Cells match if their settings are equal (as by the config's
+ * digest), and their hosts where a host is on both sides; results if workload and metric are (by the workload's
+ * digest).  Tool versions and rules of aggregation must be equal, too, unless the datasets were loaded across them.
  */
 #include "cli/compare.h"
 
@@ -42,7 +42,8 @@ static int axis_order(const void *a, const void *b, void *dataset)
 	return strcmp(d->axes[*(const size_t *)a].name, d->axes[*(const size_t *)b].name);
 }
 
-/* Axes come in the order in which a dataset met them: brought into one order, so that texts of two datasets can be compared. */
+/* Axes come in the order in which a dataset met them: brought into one order, so that texts of two datasets can be
+ * compared. */
 static void axes_sort(struct dataset *d)
 {
 	AUTO_FREE size_t *order = xcalloc(d->n_axes + 1, sizeof(*order));
@@ -88,11 +89,13 @@ static const char *value_of_side(const struct dataset *d, const char *axis)
 	return d->axes[k].values[dataset_level(d, 0, (size_t)k)];
 }
 
-/* Axes of a side that are not matched: the one that tells the sides apart, and what has another value over there because of it. */
+/* Axes of a side that are not matched: the one that tells the sides apart, and what has another value over there
+ * because of it. */
 static void skipped_find(struct comparison *c, const struct dataset *d, bool *ret)
 {
 	for (size_t k = 0; k < d->n_axes && c->ignored != NULL; k++) {
-		const char *name = d->axes[k].name, *a = value_of_side(c->side[0].d, name), *b = value_of_side(c->side[1].d, name);
+		const char *name = d->axes[k].name, *a = value_of_side(c->side[0].d, name),
+			   *b = value_of_side(c->side[1].d, name);
 
 		ret[k] = strcmp(c->ignored, name) == 0;
 		if (ret[k] || !choose_may_follow(c->ignored, name) || a == NULL || b == NULL || strcmp(a, b) == 0)
@@ -122,8 +125,8 @@ static bool has_host(const struct dataset *d, int64_t host_id)
 	return false;
 }
 
-/* Whether a host is on both sides: it is not what tells them apart then, and what one host measured is held against what the same
- * host did.  *ret_several: and there is another one. */
+/* Whether a host is on both sides: it is not what tells them apart then, and what one host measured is held against
+ * what the same host did.  *ret_several: and there is another one. */
 static bool hosts_meet(const struct dataset *a, const struct dataset *b, bool *ret_several)
 {
 	int64_t first = 0;
@@ -172,7 +175,8 @@ static int64_t host_of(const struct dataset *d, const struct dataset_result *r)
 	return d->sweeps[d->cells[r->cell].sweep].host_id;
 }
 
-/* The results of a side that take part, sorted; of equal keys (several hosts on one side, none of them on both) only the newest stays. */
+/* The results of a side that take part, sorted; of equal keys (several hosts on one side, none of them on both) only
+ * the newest stays. */
 static struct keyed *side_keys(struct comparison *c, struct side *side, const size_t *configs, size_t *ret_n)
 {
 	struct dataset *d = side->d;
@@ -212,23 +216,27 @@ static struct compared *metric_of(struct comparison *c, size_t series_a, const c
 static const char *refusal(struct comparison *c, const struct dataset_series *a, const struct dataset_series *b)
 {
 	if (strcmp(a->tools, b->tools) != 0 && strstr(a->tools, b->tools) == NULL && strstr(b->tools, a->tools) == NULL)
-		return arena_printf(c->arena, "%s against %s", a->tools[0] ? a->tools : "unknown tools", b->tools[0] ? b->tools : "unknown tools");
+		return arena_printf(c->arena, "%s against %s", a->tools[0] ? a->tools : "unknown tools",
+		                    b->tools[0] ? b->tools : "unknown tools");
 	if (a->keep != b->keep)
 		return arena_printf(c->arena, "%s against %s", keep_name(a->keep), keep_name(b->keep));
 	return NULL;
 }
 
-static void match_add(struct comparison *c, const struct keyed *x, const struct keyed *y, bool across_tool, bool across_keep)
+static void match_add(struct comparison *c, const struct keyed *x, const struct keyed *y, bool across_tool,
+                      bool across_keep)
 {
 	const struct dataset_series *a = &c->side[0].d->series[x->r->series], *b = &c->side[1].d->series[y->r->series];
-	bool tools_differ = strcmp(a->tools, b->tools) != 0 && !across_tool, keep_differs = a->keep != b->keep && !across_keep;
+	bool tools_differ = strcmp(a->tools, b->tools) != 0 && !across_tool,
+	     keep_differs = a->keep != b->keep && !across_keep;
 	struct compared *m = metric_of(c, x->r->series, tools_differ || keep_differs ? refusal(c, a, b) : NULL);
 
 	ARRAY_GROW(m->at, m->n, m->cap);
 	m->at[m->n++] = (struct matched){ .a = x->r, .b = y->r };
 }
 
-static int side_trials(struct store *s, struct side *side, size_t cell, int64_t metric_id, const double **ret, int *ret_n, struct err *e)
+static int side_trials(struct store *s, struct side *side, size_t cell, int64_t metric_id, const double **ret,
+                       int *ret_n, struct err *e)
 {
 	const struct cell_trials *t;
 	size_t from = 0, to;
@@ -275,8 +283,8 @@ static void metric_test(struct comparison *c, struct compared *m)
 		struct pair_test *t = &m->at[i].test;
 
 		compare_pair(&m->at[i].pair, &m->noise, t);
-		/* Single figures tell nothing of noise: then the figures decide.  Of a thousand cells fifty are outside their
-		 * intervals by chance: an alarm needs as much more as their number makes likely. */
+		/* Single figures tell nothing of noise: then the figures decide.  Of a thousand cells fifty are
+		 * outside their intervals by chance: an alarm needs as much more as their number makes likely. */
 		m->at[i].is_regression = is_worse(t->ratio, better, c->limit) &&
 		                         (m->noise.is_assumed || fabs(log(t->ratio)) > wider * log(t->ratio / t->low));
 		m->n_regressions += m->at[i].is_regression;
@@ -343,7 +351,8 @@ static const char *level_shown(const struct dataset *d, size_t cell, const char 
 static bool difference_is_known(const struct comparison *c, const char *key, const char *a, const char *b)
 {
 	for (size_t i = 0; i < c->n_differences; i++)
-		if (strcmp(c->differences[i].key, key) == 0 && strcmp(c->differences[i].a, a) == 0 && strcmp(c->differences[i].b, b) == 0)
+		if (strcmp(c->differences[i].key, key) == 0 && strcmp(c->differences[i].a, a) == 0 &&
+		    strcmp(c->differences[i].b, b) == 0)
 			return true;
 	return false;
 }
@@ -351,9 +360,11 @@ static bool difference_is_known(const struct comparison *c, const char *key, con
 /* The default of an axis in one matched cell, if it is another one on the other side. */
 static void default_compare(struct comparison *c, const struct matched *m, const char *axis, size_t room)
 {
-	const char *a = level_shown(c->side[0].d, m->a->cell, axis), *b = level_shown(c->side[1].d, m->b->cell, axis), *key;
+	const char *a = level_shown(c->side[0].d, m->a->cell, axis), *b = level_shown(c->side[1].d, m->b->cell, axis),
+		   *key;
 
-	if (!text_starts(a, KERNEL_DEFAULT) || !text_starts(b, KERNEL_DEFAULT) || strcmp(a, b) == 0 || c->n_differences == room)
+	if (!text_starts(a, KERNEL_DEFAULT) || !text_starts(b, KERNEL_DEFAULT) || strcmp(a, b) == 0 ||
+	    c->n_differences == room)
 		return;
 	key = arena_printf(c->arena, "default %s", axis);
 	if (!difference_is_known(c, key, a, b))
@@ -401,8 +412,9 @@ static void sides_match(struct comparison *c, bool across_tool, bool across_keep
 	x = side_keys(c, &c->side[0], configs[0], &n[0]);
 	y = side_keys(c, &c->side[1], configs[1], &n[1]);
 	while (i < n[0] && j < n[1]) {
-		int order = x[i].metric_id != y[j].metric_id ? (x[i].metric_id < y[j].metric_id ? -1 : 1)
-		                                             : (x[i].config > y[j].config) - (x[i].config < y[j].config);
+		int order = x[i].metric_id != y[j].metric_id ?
+		                    (x[i].metric_id < y[j].metric_id ? -1 : 1) :
+		                    (x[i].config > y[j].config) - (x[i].config < y[j].config);
 
 		if (order == 0)
 			match_add(c, &x[i++], &y[j++], across_tool, across_keep);

@@ -20,8 +20,8 @@ static void interval_text(double low, double high, char *buf, size_t size)
 }
 
 /* low: of the interval; 0: none could be given. */
-static const char *verdict(const struct comparison *c, const struct compared *m, double ratio, double low, bool is_decided,
-                           bool is_regression)
+static const char *verdict(const struct comparison *c, const struct compared *m, double ratio, double low,
+                           bool is_decided, bool is_regression)
 {
 	enum better better = c->side[0].d->series[m->series].better;
 
@@ -55,11 +55,12 @@ static void metric_head(const struct comparison *c, const struct compared *m, FI
 	}
 	interval_text(m->pooled.low, m->pooled.high, interval, sizeof(interval));
 	p_text(m->pooled.p, p);
-	fprintf(out, "%s (%s is better): %s over %zu matched cell%s, 95 %% interval %s: %s\n", v->key, better_name(v->better),
-	        unit_change(m->pooled.ratio, change), m->n, m->n == 1 ? "" : "s", interval,
+	fprintf(out, "%s (%s is better): %s over %zu matched cell%s, 95 %% interval %s: %s\n", v->key,
+	        better_name(v->better), unit_change(m->pooled.ratio, change), m->n, m->n == 1 ? "" : "s", interval,
 	        verdict(c, m, m->pooled.ratio, m->pooled.low, m->pooled.is_decided, m->is_regression));
 	p_text(m->pooled.p_floor, floor_p);
-	fprintf(out, "p %s, %s", p, m->pooled.is_exact ? "exact permutation within the cells" : "permutation within the cells");
+	fprintf(out, "p %s, %s", p,
+	        m->pooled.is_exact ? "exact permutation within the cells" : "permutation within the cells");
 	if (m->pooled.is_exact && m->pooled.p_floor >= 0.05)
 		fprintf(out, "; so few trials cannot give less than %s", floor_p);
 	if (m->noise.is_assumed)
@@ -69,8 +70,8 @@ static void metric_head(const struct comparison *c, const struct compared *m, FI
 	fputc('\n', out);
 }
 
-static void cell_row(const struct comparison *c, const struct compared *m, const struct matched *x, const bool *which, struct table *t,
-                     struct arena *a)
+static void cell_row(const struct comparison *c, const struct compared *m, const struct matched *x, const bool *which,
+                     struct table *t, struct arena *a)
 {
 	const struct dataset *d = c->side[0].d;
 	const struct dataset_series *v = &d->series[m->series];
@@ -78,7 +79,9 @@ static void cell_row(const struct comparison *c, const struct compared *m, const
 	char buf[3 * SIZE_TEXT];
 
 	table_row(t);
-	table_text(t, 0, c->is_by_host ? arena_printf(a, "host=%s %s", d->sweeps[d->cells[x->a->cell].sweep].host, cell) : cell);
+	table_text(t, 0,
+	           c->is_by_host ? arena_printf(a, "host=%s %s", d->sweeps[d->cells[x->a->cell].sweep].host, cell) :
+	                           cell);
 	table_number(t, 1, x->a->value, unit_text(x->a->value, v->unit, buf));
 	table_number(t, 2, x->b->value, unit_text(x->b->value, v->unit, buf));
 	table_number(t, 3, x->test.ratio, unit_change(x->test.ratio, buf));
@@ -109,7 +112,8 @@ static void cells_print(const struct comparison *c, const struct compared *m, in
 		cell_row(c, m, &m->at[i], which, t, a);
 	table_print_as(t, TABLE_PEOPLE, NULL, table_width(out), out, NULL);
 	if (limit > 0 && m->n > (size_t)limit)
-		fprintf(out, "... and %s (--limit 0 shows all)\n", count_format((int64_t)m->n - limit, "more cell", count));
+		fprintf(out, "... and %s (--limit 0 shows all)\n",
+		        count_format((int64_t)m->n - limit, "more cell", count));
 	for (size_t i = 0; i < m->n && !has_floor; i++) {
 		const struct matched *x = &m->at[i];
 
@@ -154,12 +158,14 @@ void comparison_people(const struct comparison *c, int64_t limit, FILE *out)
 			cells_print(c, &c->metrics[i], limit, out);
 	}
 	for (size_t i = 0; i < c->n_following; i++)
-		fprintf(out, "%s%s%s", i == 0 ? "\nchanges along and was not matched: " : ", ", c->following[i], i + 1 == c->n_following ? "\n" : "");
+		fprintf(out, "%s%s%s", i == 0 ? "\nchanges along and was not matched: " : ", ", c->following[i],
+		        i + 1 == c->n_following ? "\n" : "");
 	differences_print(c, out);
 	choose_left_out_text(&c->left_out, &left);
 	if (c->only[0] + c->only[1] > 0)
-		fprintf(out, "\nwithout a counterpart: %s of %s, %zu of %s\n", count_format((int64_t)c->only[0], "result", count), c->side[0].name,
-		        c->only[1], c->side[1].name);
+		fprintf(out, "\nwithout a counterpart: %s of %s, %zu of %s\n",
+		        count_format((int64_t)c->only[0], "result", count), c->side[0].name, c->only[1],
+		        c->side[1].name);
 	if (c->n_several > 0)
 		fprintf(out, "%s left out: other hosts of the same side measured the same settings later, and only their figures were taken (host= chooses)\n",
 		        count_format((int64_t)c->n_several, "result", count));
@@ -197,7 +203,9 @@ static struct json_object *matched_json(const struct comparison *c, const struct
 	json_object_object_add(j, "high", number_json(x->test.high));
 	json_object_object_add(j, "p", number_json(x->test.p));
 	json_object_object_add(j, "p_floor", number_json(x->test.p_floor));
-	json_object_object_add(j, "verdict", json_object_new_string(verdict(c, m, x->test.ratio, x->test.low, x->test.is_decided, x->is_regression)));
+	json_object_object_add(j, "verdict",
+	                       json_object_new_string(verdict(c, m, x->test.ratio, x->test.low, x->test.is_decided,
+	                                                      x->is_regression)));
 	return j;
 }
 
@@ -213,7 +221,8 @@ static struct json_object *pooled_json(const struct comparison *c, const struct 
 	json_object_object_add(pooled, "p_floor", m->pooled.is_exact ? number_json(m->pooled.p_floor) : NULL);
 	json_object_object_add(pooled, "exact", json_object_new_boolean(m->pooled.is_exact));
 	json_object_object_add(pooled, "verdict",
-	                       json_object_new_string(verdict(c, m, m->pooled.ratio, m->pooled.low, m->pooled.is_decided, m->is_regression)));
+	                       json_object_new_string(verdict(c, m, m->pooled.ratio, m->pooled.low,
+	                                                      m->pooled.is_decided, m->is_regression)));
 	return pooled;
 }
 
@@ -292,7 +301,8 @@ void comparison_json(const struct comparison *c)
 static const char *const flat_names[] = { "metric", "unit", "a", "b", "ratio", "low", "high", "p", "p_floor", "verdict" };
 #define N_FLAT ARRAY_SIZE(flat_names)
 
-static void flat_row(const struct comparison *c, const struct compared *m, const struct matched *x, struct stream_value *v)
+static void flat_row(const struct comparison *c, const struct compared *m, const struct matched *x,
+                     struct stream_value *v)
 {
 	const struct dataset *d = c->side[0].d;
 	const double numbers[] = { x->a->value, x->b->value, x->test.ratio, x->test.low > 0 ? x->test.low : NAN, x->test.high, x->test.p,
@@ -303,15 +313,16 @@ static void flat_row(const struct comparison *c, const struct compared *m, const
 	for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
 		v[2 + k] = (struct stream_value){ .kind = isfinite(numbers[k]) ? STREAM_NUMBER : STREAM_EMPTY, .number = numbers[k] };
 	v[9] = (struct stream_value){ .kind = STREAM_TEXT,
-		                      .text = verdict(c, m, x->test.ratio, x->test.low, x->test.is_decided, x->is_regression) };
+		                      .text = verdict(c, m, x->test.ratio, x->test.low, x->test.is_decided,
+		                                      x->is_regression) };
 	for (size_t k = 0; k < d->n_axes; k++)
 		v[N_FLAT + k] =
 			(struct stream_value){ .kind = STREAM_TEXT, .text = d->axes[k].values[dataset_level(d, x->a->cell, k)] };
 }
 
 /* Calls for each compared cell: into the stream, or into a table. */
-static int flat_rows(const struct comparison *c, struct stream *s, struct table *t, struct stream_value *values, size_t n,
-                     const struct options *o, struct err *e)
+static int flat_rows(const struct comparison *c, struct stream *s, struct table *t, struct stream_value *values,
+                     size_t n, const struct options *o, struct err *e)
 {
 	for (size_t i = 0; i < c->n_metrics; i++) {
 		const struct compared *m = &c->metrics[i];

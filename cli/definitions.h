@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The workload definitions as the host's daemon would see them: built in, and from the directories of its configuration.
+ * The workload definitions as the host's daemon would see them: built in, and from the directories of its
+ * configuration.
  */
 #ifndef IOSWEEP_CLI_DEFINITIONS_H
 #define IOSWEEP_CLI_DEFINITIONS_H

@@ -83,7 +83,8 @@ static int level_named(const struct dataset_axis *x, const char *text, struct er
 }
 
 /* names[k]: levels in the order of the dataset, but --from before --to, so that pairs go that way. */
-static int levels_order(const struct dataset *d, struct series_effects *s, const struct effects_options *o, struct err *e)
+static int levels_order(const struct dataset *d, struct series_effects *s, const struct effects_options *o,
+                        struct err *e)
 {
 	for (size_t k = 0; k < s->n_axes; k++) {
 		const struct dataset_axis *x = &d->axes[s->axes[k]];
@@ -94,7 +95,8 @@ static int levels_order(const struct dataset *d, struct series_effects *s, const
 			s->names[k][v] = (int)v;
 		if ((o->from == NULL && o->to == NULL) || !list_has(o->axes, x->name))
 			continue;
-		if ((from = level_named(x, o->from != NULL ? o->from : o->to, e)) < 0 || (to = level_named(x, o->to != NULL ? o->to : o->from, e)) < 0)
+		if ((from = level_named(x, o->from != NULL ? o->from : o->to, e)) < 0 ||
+		    (to = level_named(x, o->to != NULL ? o->to : o->from, e)) < 0)
 			return -1;
 		if (o->from != NULL && o->to != NULL && from == to)
 			return err_set(e, ERR_USAGE, "effects: from '%s' to '%s' nothing changes", o->from, o->to);
@@ -156,8 +158,8 @@ static void rules_make(const struct dataset *d, struct series_effects *s, const 
 	}
 }
 
-int effects_of_series(const struct dataset *d, size_t series, const struct effects_options *o, struct series_effects *ret,
-                      struct err *e)
+int effects_of_series(const struct dataset *d, size_t series, const struct effects_options *o,
+                      struct series_effects *ret, struct err *e)
 {
 	AUTO_FREE const struct dataset_result **rows = xcalloc(d->n_results + 1, sizeof(*rows));
 	struct series_effects s = { .series = series };
@@ -234,8 +236,10 @@ void effects_missing(const struct dataset *d, const struct series_effects *s, si
 			text_printf(&names, "%s%s", names.n > 0 ? "," : "", d->axes[s->axes[b]].name);
 	text_printf(ret, "not decidable: it never changes alone");
 	if (names.n > 0)
-		text_printf(ret, ", %s change%s along; cells that differ in it alone would decide it, or --free %s (%s)", names.s,
-		            strchr(names.s, ',') != NULL ? "" : "s", names.s, count_format((int64_t)pairs, "pair", count));
+		text_printf(ret,
+		            ", %s change%s along; cells that differ in it alone would decide it, or --free %s (%s)",
+		            names.s, strchr(names.s, ',') != NULL ? "" : "s", names.s,
+		            count_format((int64_t)pairs, "pair", count));
 	else if (along[s->n_axes])
 		text_printf(ret, " on one host; compare --hosts sets hosts against each other");
 }
@@ -265,8 +269,8 @@ void effects_verdict(const struct series_effects *s, const struct effect *f, str
 		text_add(ret, "no change");
 		return;
 	}
-	text_printf(ret, "not decidable with %zu pair%s of %d trial%s", f->n_pairs, f->n_pairs == 1 ? "" : "s", s->trials,
-	            s->trials == 1 ? "" : "s");
+	text_printf(ret, "not decidable with %zu pair%s of %d trial%s", f->n_pairs, f->n_pairs == 1 ? "" : "s",
+	            s->trials, s->trials == 1 ? "" : "s");
 	if (f->low > 0 && isfinite(f->high))
 		text_printf(ret, " (%s to %s)", unit_change(f->low, low), unit_change(f->high, high));
 	needed_text(s, f, ret);

@@ -31,8 +31,8 @@ struct series_effects {
 	int trials;             /* fewest behind any of them */
 };
 
-int effects_of_series(const struct dataset *d, size_t series, const struct effects_options *o, struct series_effects *ret,
-                      struct err *e);
+int effects_of_series(const struct dataset *d, size_t series, const struct effects_options *o,
+                      struct series_effects *ret, struct err *e);
 void series_effects_done(struct series_effects *s);
 const char *effects_value(const struct dataset *d, const struct series_effects *s, size_t axis, int level);
 /* Why an axis has no effect to show, and what would decide it; "" if it has pairs. */
@@ -44,8 +44,10 @@ uint64_t effects_axis_along(const struct series_effects *s, size_t axis);
 /* Verdict of one effect: "", or "not decidable with 2 pairs of 1 trial; about 9 pairs would". */
 void effects_verdict(const struct series_effects *s, const struct effect *f, struct text *ret);
 
-void effects_people(const struct dataset *d, const struct series_effects *s, const struct effects_options *o, FILE *out);
-struct json_object *effects_json(const struct dataset *d, const struct series_effects *s, const struct effects_options *o);
+void effects_people(const struct dataset *d, const struct series_effects *s, const struct effects_options *o,
+                    FILE *out);
+struct json_object *effects_json(const struct dataset *d, const struct series_effects *s,
+                                 const struct effects_options *o);
 void effects_flat(const struct dataset *d, const struct series_effects *s, struct table *t);
 void effects_flat_columns(struct table *t);
 

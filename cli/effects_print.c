@@ -17,7 +17,8 @@ static bool list_has(const char *list, const char *name)
 	return list == NULL;
 }
 
-static bool is_wanted(const struct dataset *d, const struct series_effects *s, const struct effects_options *o, size_t axis)
+static bool is_wanted(const struct dataset *d, const struct series_effects *s, const struct effects_options *o,
+                      size_t axis)
 {
 	return axis < s->n_axes && list_has(o->axes, d->axes[s->axes[axis]].name);
 }
@@ -38,8 +39,9 @@ static bool change_is_wanted(const struct dataset *d, const struct series_effect
 		if (wanted == NULL)
 			continue;
 		words[0] = arena_printf(a, "%s=\"%s\"", name, wanted);
-		if (filter_parse(words, 1, a, &t, NULL) < 0 || (!filter_matches(&t.at[0], d->axes[s->axes[f->axis]].values[level]) &&
-		                                                strcmp(d->axes[s->axes[f->axis]].shown[level], wanted) != 0))
+		if (filter_parse(words, 1, a, &t, NULL) < 0 ||
+		    (!filter_matches(&t.at[0], d->axes[s->axes[f->axis]].values[level]) &&
+		     strcmp(d->axes[s->axes[f->axis]].shown[level], wanted) != 0))
 			return false;
 	}
 	return true;
@@ -63,8 +65,8 @@ static void effect_row(const struct dataset *d, const struct series_effects *s, 
 	table_text(t, 8, text_str(&verdict));
 }
 
-static void axis_table_print(const struct dataset *d, const struct series_effects *s, const struct effects_options *o, size_t axis,
-                             FILE *out)
+static void axis_table_print(const struct dataset *d, const struct series_effects *s, const struct effects_options *o,
+                             size_t axis, FILE *out)
 {
 	AUTO_TABLE struct table *t = table_new("effects");
 
@@ -84,8 +86,8 @@ static void axis_table_print(const struct dataset *d, const struct series_effect
 		table_print_as(t, TABLE_PEOPLE, NULL, table_width(out), out, NULL);
 }
 
-static void axis_print(const struct dataset *d, const struct series_effects *s, const struct effects_options *o, size_t axis,
-                       FILE *out)
+static void axis_print(const struct dataset *d, const struct series_effects *s, const struct effects_options *o,
+                       size_t axis, FILE *out)
 {
 	AUTO_TEXT struct text missing = { 0 }, along = { 0 };
 	char buf[SIZE_TEXT];
@@ -94,25 +96,28 @@ static void axis_print(const struct dataset *d, const struct series_effects *s, 
 	effects_along(d, s, effects_axis_along(s, axis), &along);
 	fprintf(out, "\n%s", d->axes[s->axes[axis]].name);
 	if (s->effects.matters[axis] >= 0)
-		fprintf(out, "  matters %s", s->effects.matters[axis] > 0 ? unit_change(exp(s->effects.matters[axis]), buf) + 1 : "0 %");
+		fprintf(out, "  matters %s",
+		        s->effects.matters[axis] > 0 ? unit_change(exp(s->effects.matters[axis]), buf) + 1 : "0 %");
 	if (along.n > 0)
 		fprintf(out, "  (changes with it: %s)", along.s);
 	fprintf(out, "%s%s\n", missing.n > 0 ? ": " : "", text_str(&missing));
 	axis_table_print(d, s, o, axis, out);
 }
 
-static void interaction_print(const struct dataset *d, const struct series_effects *s, const struct interaction *x, FILE *out)
+static void interaction_print(const struct dataset *d, const struct series_effects *s, const struct interaction *x,
+                              FILE *out)
 {
 	const char *axis = d->axes[s->axes[x->axis]].name, *other = d->axes[s->axes[x->other]].name;
 	char up[SIZE_TEXT], down[SIZE_TEXT];
 
-	fprintf(out, "  %s %s -> %s: %s with %s=%s (%zu pair%s), but %s with %s=%s (%zu)\n", axis, effects_value(d, s, x->axis, x->from),
-	        effects_value(d, s, x->axis, x->to), unit_change(x->up, up), other, effects_value(d, s, x->other, x->at_up), x->n_up,
-	        x->n_up == 1 ? "" : "s", unit_change(x->down, down), other, effects_value(d, s, x->other, x->at_down), x->n_down);
+	fprintf(out, "  %s %s -> %s: %s with %s=%s (%zu pair%s), but %s with %s=%s (%zu)\n", axis,
+	        effects_value(d, s, x->axis, x->from), effects_value(d, s, x->axis, x->to), unit_change(x->up, up),
+	        other, effects_value(d, s, x->other, x->at_up), x->n_up, x->n_up == 1 ? "" : "s",
+	        unit_change(x->down, down), other, effects_value(d, s, x->other, x->at_down), x->n_down);
 }
 
-static bool interaction_is_wanted(const struct dataset *d, const struct series_effects *s, const struct effects_options *o,
-                                  const struct interaction *x)
+static bool interaction_is_wanted(const struct dataset *d, const struct series_effects *s,
+                                  const struct effects_options *o, const struct interaction *x)
 {
 	return x->other < s->n_axes && is_wanted(d, s, o, x->axis);
 }
@@ -124,7 +129,8 @@ void effects_people(const struct dataset *d, const struct series_effects *s, con
 	char count[COUNT_TEXT];
 	size_t shown = 0;
 
-	fprintf(out, "%s (%s is better), %s", v->name, better_name(v->better), count_format((int64_t)s->n, "cell", count));
+	fprintf(out, "%s (%s is better), %s", v->name, better_name(v->better),
+	        count_format((int64_t)s->n, "cell", count));
 	choose_left_out_text(&s->left_out, &left);
 	if (left.n > 0)
 		fprintf(out, "; left out: %s", left.s);
@@ -188,13 +194,15 @@ static struct json_object *effect_json(const struct dataset *d, const struct ser
 	json_object_object_add(j, "decided", json_object_new_boolean(f->is_decided));
 	json_object_object_add(j, "verdict", json_object_new_string(text_str(&verdict)));
 	json_object_object_add(j, "along", along_json(d, s, f->along));
-	json_object_object_add(j, "pairs_needed", f->pairs_needed > 0 ? json_object_new_int64((int64_t)f->pairs_needed) : NULL);
-	json_object_object_add(j, "trials_needed", f->trials_needed > 0 ? json_object_new_int64((int64_t)f->trials_needed) : NULL);
+	json_object_object_add(j, "pairs_needed",
+	                       f->pairs_needed > 0 ? json_object_new_int64((int64_t)f->pairs_needed) : NULL);
+	json_object_object_add(j, "trials_needed",
+	                       f->trials_needed > 0 ? json_object_new_int64((int64_t)f->trials_needed) : NULL);
 	return j;
 }
 
-static struct json_object *axis_json(const struct dataset *d, const struct series_effects *s, const struct effects_options *o,
-                                     size_t axis)
+static struct json_object *axis_json(const struct dataset *d, const struct series_effects *s,
+                                     const struct effects_options *o, size_t axis)
 {
 	struct json_object *j = json_object_new_object(), *list = json_object_new_array();
 	AUTO_TEXT struct text missing = { 0 };
@@ -204,14 +212,16 @@ static struct json_object *axis_json(const struct dataset *d, const struct serie
 		if (s->effects.at[i].axis == axis && change_is_wanted(d, s, o, &s->effects.at[i]))
 			json_object_array_add(list, effect_json(d, s, &s->effects.at[i]));
 	json_object_object_add(j, "axis", json_object_new_string(d->axes[s->axes[axis]].name));
-	json_object_object_add(j, "matters_percent", s->effects.matters[axis] >= 0 ? percent(exp(s->effects.matters[axis])) : NULL);
+	json_object_object_add(j, "matters_percent",
+	                       s->effects.matters[axis] >= 0 ? percent(exp(s->effects.matters[axis])) : NULL);
 	json_object_object_add(j, "along", along_json(d, s, effects_axis_along(s, axis)));
 	json_object_object_add(j, "undecidable", missing.n > 0 ? json_object_new_string(missing.s) : NULL);
 	json_object_object_add(j, "effects", list);
 	return j;
 }
 
-static struct json_object *interaction_json(const struct dataset *d, const struct series_effects *s, const struct interaction *x)
+static struct json_object *interaction_json(const struct dataset *d, const struct series_effects *s,
+                                            const struct interaction *x)
 {
 	struct json_object *j = json_object_new_object();
 
@@ -228,10 +238,12 @@ static struct json_object *interaction_json(const struct dataset *d, const struc
 	return j;
 }
 
-struct json_object *effects_json(const struct dataset *d, const struct series_effects *s, const struct effects_options *o)
+struct json_object *effects_json(const struct dataset *d, const struct series_effects *s,
+                                 const struct effects_options *o)
 {
 	const struct dataset_series *v = &d->series[s->series];
-	struct json_object *j = json_object_new_object(), *axes = json_object_new_array(), *inter = json_object_new_array();
+	struct json_object *j = json_object_new_object(), *axes = json_object_new_array(),
+	                   *inter = json_object_new_array();
 
 	for (size_t i = 0; i < s->design.n_axes; i++)
 		if (is_wanted(d, s, o, s->effects.order[i]))

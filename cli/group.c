@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups of results; see group.h.  A group never holds results of different metrics, tools or rules of aggregation, unless --across
- * says so.  It says nothing of causes: `effects` does that.
+ * Groups of results; see group.h.  A group never holds results of different metrics, tools or rules of aggregation,
+ * unless --across says so.  It says nothing of causes: `effects` does that.
  */
 #include "cli/group.h"
 
@@ -29,7 +29,8 @@ static int key_read(struct grouping *g, const char *key, struct err *e)
 		return err_set(e, ERR_USAGE, "query: more than %d keys in --group-by", KEYS_MAX);
 	g->keys[g->n_keys] = key;
 	g->axes[g->n_keys++] = axis;
-	if (axis >= 0 || strcmp(key, "host") == 0 || strcmp(key, "plan") == 0 || strcmp(key, "sweep") == 0 || strcmp(key, "metric") == 0)
+	if (axis >= 0 || strcmp(key, "host") == 0 || strcmp(key, "plan") == 0 || strcmp(key, "sweep") == 0 ||
+	    strcmp(key, "metric") == 0)
 		return 0;
 	for (size_t k = 0; k < g->d->n_axes; k++)
 		names[k] = g->d->axes[k].name;
@@ -56,14 +57,16 @@ static int grouping_read(struct grouping *g, const char *keys, const char *agg, 
 		while (i < ARRAY_SIZE(aggregates) && strcmp(aggregates[i], word) != 0)
 			i++;
 		if (i == ARRAY_SIZE(aggregates))
-			return err_set(e, ERR_USAGE, "query: --agg: '%s' is not one of count, median, mean, min and max", word);
+			return err_set(e, ERR_USAGE,
+			               "query: --agg: '%s' is not one of count, median, mean, min and max", word);
 		g->wanted[i] = true;
 	}
 	return 0;
 }
 
 /* Text of a key for a result; numbers as numbers, so that groups sort well. */
-static const char *key_text(const struct grouping *g, size_t k, const struct dataset_result *r, bool for_people, char *buf)
+static const char *key_text(const struct grouping *g, size_t k, const struct dataset_result *r, bool for_people,
+                            char *buf)
 {
 	const struct dataset_sweep *w = &g->d->sweeps[g->d->cells[r->cell].sweep];
 
@@ -86,7 +89,8 @@ static const char *key_text(const struct grouping *g, size_t k, const struct dat
 static int result_compare(const void *a, const void *b, void *grouping)
 {
 	const struct grouping *g = grouping;
-	const struct dataset_result *x = *(const struct dataset_result *const *)a, *y = *(const struct dataset_result *const *)b;
+	const struct dataset_result *x = *(const struct dataset_result *const *)a,
+	                            *y = *(const struct dataset_result *const *)b;
 	char p[SIZE_TEXT], q[SIZE_TEXT];
 
 	if (x->series != y->series)
@@ -95,7 +99,8 @@ static int result_compare(const void *a, const void *b, void *grouping)
 		int order;
 
 		if (g->axes[k] >= 0)
-			order = dataset_level(g->d, x->cell, (size_t)g->axes[k]) - dataset_level(g->d, y->cell, (size_t)g->axes[k]);
+			order = dataset_level(g->d, x->cell, (size_t)g->axes[k]) -
+			        dataset_level(g->d, y->cell, (size_t)g->axes[k]);
 		else
 			order = strcmp(key_text(g, k, x, false, p), key_text(g, k, y, false, q));
 		if (order != 0)

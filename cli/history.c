@@ -34,14 +34,16 @@ static void defaults_changed(const struct dataset *d, size_t before, size_t now,
 	for (size_t k = 0; k < d->n_axes; k++) {
 		int x = dataset_level(d, before, k), y = dataset_level(d, now, k);
 
-		if (x != y && text_starts(d->axes[k].values[x], KERNEL_DEFAULT) && text_starts(d->axes[k].values[y], KERNEL_DEFAULT))
-			text_printf(ret, "%sdefault %s %s -> %s", ret->n > 0 ? ", " : "", d->axes[k].name, d->axes[k].shown[x] + strlen(KERNEL_DEFAULT),
+		if (x != y && text_starts(d->axes[k].values[x], KERNEL_DEFAULT) &&
+		    text_starts(d->axes[k].values[y], KERNEL_DEFAULT))
+			text_printf(ret, "%sdefault %s %s -> %s", ret->n > 0 ? ", " : "", d->axes[k].name,
+			            d->axes[k].shown[x] + strlen(KERNEL_DEFAULT),
 			            d->axes[k].shown[y] + strlen(KERNEL_DEFAULT));
 	}
 }
 
-static int changes_find(struct store *s, const struct dataset *d, const struct visit *before, struct visit *now, struct arena *a,
-                        struct err *e)
+static int changes_find(struct store *s, const struct dataset *d, const struct visit *before, struct visit *now,
+                        struct arena *a, struct err *e)
 {
 	struct side_cell x = { visit_cell(d, before)->id, visit_cell(d, before)->environment_id },
 	                 y = { visit_cell(d, now)->id, visit_cell(d, now)->environment_id };
@@ -52,8 +54,8 @@ static int changes_find(struct store *s, const struct dataset *d, const struct v
 	if (store_differences(s, &x, 1, &y, 1, a, &differences, &n, e) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		text_printf(&t, "%s%s %s -> %s", t.n > 0 ? ", " : "", differences[i].key, differences[i].a[0] ? differences[i].a : "?",
-		            differences[i].b[0] ? differences[i].b : "?");
+		text_printf(&t, "%s%s %s -> %s", t.n > 0 ? ", " : "", differences[i].key,
+		            differences[i].a[0] ? differences[i].a : "?", differences[i].b[0] ? differences[i].b : "?");
 	defaults_changed(d, before->r->cell, now->r->cell, &t);
 	now->changes = arena_strdup(a, text_str(&t));
 	return 0;
@@ -88,7 +90,8 @@ static int visits_link(struct store *s, struct history *h, struct arena *a, stru
 	return 0;
 }
 
-int history_make(struct store *s, const struct dataset *d, const char *digest, struct arena *a, struct history *ret, struct err *e)
+int history_make(struct store *s, const struct dataset *d, const char *digest, struct arena *a, struct history *ret,
+                 struct err *e)
 {
 	struct visit *at = xcalloc(d->n_results + 1, sizeof(*at));
 	int64_t config_id = 0;
@@ -139,7 +142,8 @@ static struct table *table_make(bool for_people)
 	return t;
 }
 
-static void visit_row(const struct history *h, const struct visit *v, const bool *which, struct arena *a, struct table *t)
+static void visit_row(const struct history *h, const struct visit *v, const bool *which, struct arena *a,
+                      struct table *t)
 {
 	const struct dataset_series *s = &h->d->series[v->r->series];
 	const struct dataset_cell *c = visit_cell(h->d, v);
@@ -178,7 +182,8 @@ static int groups_print(const struct history *h, const bool *which, const struct
 			return -1;
 	}
 	if (h->n_hidden > 0)
-		fprintf(stderr, PROGRAM ": %zu more configs and metrics; narrow the filter, or --limit 0 shows all\n", h->n_hidden);
+		fprintf(stderr, PROGRAM ": %zu more configs and metrics; narrow the filter, or --limit 0 shows all\n",
+		        h->n_hidden);
 	if (h->n == 0)
 		fprintf(stderr, PROGRAM ": no result meets the filter\n");
 	return 0;

@@ -22,7 +22,8 @@ struct history {
 };
 
 /* digest: start of a config's digest, or NULL.  ERR_USAGE if no config has it. */
-int history_make(struct store *s, const struct dataset *d, const char *digest, struct arena *a, struct history *ret, struct err *e);
+int history_make(struct store *s, const struct dataset *d, const char *digest, struct arena *a, struct history *ret,
+                 struct err *e);
 void history_done(struct history *h);
 int history_print(const struct history *h, enum table_format format, const struct options *o, struct err *e);
 

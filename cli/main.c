@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * iosweep, the command: finds the command's row, reads its options, runs it, prints its error.  What a command does is in
- * its own file, cmd_NAME.c.
+ * iosweep, the command: finds the command's row, reads its options, runs it, prints its error.  What a command does
+ * is in its own file, cmd_NAME.c.
  */
 #include <errno.h>
 #include <locale.h>
@@ -57,8 +57,8 @@ static int list_print(const char *name, struct err *e)
 	if (c != NULL)
 		options_list(c, stdout);
 	for (size_t i = 0; c == NULL && i < command_table_n; i++)
-		printf("%s\t%s\t%s\n", command_table[i]->name, command_table[i]->arguments[0] ? command_table[i]->arguments : "-",
-		       command_table[i]->about);
+		printf("%s\t%s\t%s\n", command_table[i]->name,
+		       command_table[i]->arguments[0] ? command_table[i]->arguments : "-", command_table[i]->about);
 	return EXIT_GOOD;
 }
 

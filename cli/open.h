@@ -18,7 +18,8 @@ static inline void auto_store(struct store **s)
 
 /* Opens config_default_db() read-only; needs no daemon and no write access.  Hints at IOSWEEP_DB if there is none. */
 int open_store(struct store **ret, struct err *e);
-/* The sweep that an ID names ("12", "last", "last~1", start of a UUID; NULL: "last").  An unknown one is ERR_USAGE: exit 2. */
+/* The sweep that an ID names ("12", "last", "last~1", start of a UUID; NULL: "last").  An unknown one is ERR_USAGE:
+ * exit 2. */
 int open_sweep(struct store *s, const char *name, int64_t *ret_id, struct err *e);
 
 #endif

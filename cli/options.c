@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Command lines by table; see options.h.  Not getopt_long(3): that one abbreviates, prints by itself and knows no help text.
+ * Command lines by table; see options.h.  Not getopt_long(3): that one abbreviates, prints by itself and knows no
+ * help text.
  */
 #include "cli/options.h"
 
@@ -94,8 +95,8 @@ static int option_read(struct options *o, const char *word, const char *next, bo
 		return err_set(e, ERR_USAGE, "%s: option '--%s' takes no value: '%s'", c->name, def->name, word);
 	if (def->argument != NULL && value == NULL) {
 		if (next == NULL)
-			return err_set(e, ERR_USAGE, "%s: option '--%s' needs a value: --%s %s", c->name, def->name, def->name,
-			               def->argument);
+			return err_set(e, ERR_USAGE, "%s: option '--%s' needs a value: --%s %s", c->name, def->name,
+			               def->name, def->argument);
 		value = next;
 		*ret_used_next = true;
 	}
@@ -171,8 +172,8 @@ int options_integer(const struct options *o, const char *name, int64_t min, int6
 	if (value == NULL)
 		return 0;
 	if (integer_parse(value, min, max, ret) < 0)
-		return err_set(e, ERR_USAGE, "%s: option '--%s': '%s' is not a whole number from %lld to %lld", o->command->name, name,
-		               value, (long long)min, (long long)max);
+		return err_set(e, ERR_USAGE, "%s: option '--%s': '%s' is not a whole number from %lld to %lld",
+		               o->command->name, name, value, (long long)min, (long long)max);
 	return 0;
 }
 
@@ -199,8 +200,9 @@ static size_t details_length(const char *details)
 
 void options_help(const struct command *c, FILE *out)
 {
-	fprintf(out, "usage: " PROGRAM " %s%s%s [OPTION...]\n\n%c%s.\n", c->name, c->arguments[0] != '\0' ? " " : "", c->arguments,
-	        c->about[0] >= 'a' && c->about[0] <= 'z' ? c->about[0] - 'a' + 'A' : c->about[0], c->about + 1);
+	fprintf(out, "usage: " PROGRAM " %s%s%s [OPTION...]\n\n%c%s.\n", c->name, c->arguments[0] != '\0' ? " " : "",
+	        c->arguments, c->about[0] >= 'a' && c->about[0] <= 'z' ? c->about[0] - 'a' + 'A' : c->about[0],
+	        c->about + 1);
 	if (c->details != NULL)
 		fprintf(out, "\n%.*s\n", (int)details_length(c->details), c->details);
 	fprintf(out, "\noptions:\n");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of a command: one table drives parsing, --help, completion and the test that holds the manual against them.
+ * The options of a command: one table drives parsing, --help, completion and the test that holds the manual against
+ * them.
  *
- * Spelling: --name, --name=value, --name value, -x, -xVALUE, -x value; options and arguments in any order; "--" ends the options.
- * Nothing is abbreviated, so that a script does not break when an option is added.  Every command has --help (-h).
+ * Spelling: --name, --name=value, --name value, -x, -xVALUE, -x value; options and arguments in any order; "--" ends
+ * the options. Nothing is abbreviated, so that a script does not break when an option is added.  Every command has
+ * --help (-h).
  */
 #ifndef IOSWEEP_CLI_OPTIONS_H
 #define IOSWEEP_CLI_OPTIONS_H

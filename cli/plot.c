@@ -38,7 +38,9 @@ static int axis_named(const struct builder *b, const char *name, int *ret, struc
 	for (size_t k = 0; k < b->d->n_axes; k++)
 		names[k] = b->d->axes[k].name;
 	err_set(e, ERR_USAGE, "plot: no axis '%s' in the selection", name);
-	return text_nearest(name, names, b->d->n_axes) != NULL ? err_hint(e, "did you mean '%s'?", text_nearest(name, names, b->d->n_axes)) : -1;
+	return text_nearest(name, names, b->d->n_axes) != NULL ?
+	               err_hint(e, "did you mean '%s'?", text_nearest(name, names, b->d->n_axes)) :
+	               -1;
 }
 
 static void varying_find(struct builder *b)
@@ -54,7 +56,8 @@ static bool axis_follows(const struct builder *b, size_t axis, size_t of)
 	AUTO_FREE int *seen = xcalloc(b->d->axes[of].n_values + 1, sizeof(*seen));
 
 	for (size_t i = 0; i < b->n; i++) {
-		int *level = &seen[dataset_level(b->d, b->r[i]->cell, of)], own = dataset_level(b->d, b->r[i]->cell, axis) + 1;
+		int *level = &seen[dataset_level(b->d, b->r[i]->cell, of)],
+		    own = dataset_level(b->d, b->r[i]->cell, axis) + 1;
 
 		if (*level != 0 && *level != own)
 			return false;
@@ -70,7 +73,8 @@ static void labels_drop(struct builder *b)
 		bool follows = false;
 
 		for (size_t of = 0; of < b->d->n_axes && !follows; of++)
-			follows = of != k && b->varies[of] && text_starts(b->d->axes[of].name, "label.") && axis_follows(b, k, of);
+			follows = of != k && b->varies[of] && text_starts(b->d->axes[of].name, "label.") &&
+			          axis_follows(b, k, of);
 		if (follows && text_starts(b->d->axes[k].name, "label.") && (int)k != b->x && (int)k != b->by)
 			b->varies[k] = false;
 	}
@@ -108,14 +112,16 @@ static bool has_hosts(const struct builder *b)
 	return false;
 }
 
-/* What tells lines apart: --by, or every other axis that varies; and the host where there are several.  Bars: all that varies. */
+/* What tells lines apart: --by, or every other axis that varies; and the host where there are several.  Bars: all
+ * that varies. */
 static const char *line_name(const struct builder *b, const struct dataset_result *r)
 {
 	AUTO_TEXT struct text t = { 0 };
 	bool is_bar = b->c->kind == CHART_BARS;
 
 	for (size_t k = 0; k < b->d->n_axes; k++) {
-		if (b->by >= 0 && !is_bar ? (int)k != b->by : !b->varies[k] || ((int)k == b->x && !is_bar && b->c->kind != CHART_HISTORY))
+		if (b->by >= 0 && !is_bar ? (int)k != b->by :
+		                            !b->varies[k] || ((int)k == b->x && !is_bar && b->c->kind != CHART_HISTORY))
 			continue;
 		text_printf(&t, "%s%s", t.n > 0 ? ", " : "", b->d->axes[k].shown[dataset_level(b->d, r->cell, k)]);
 	}
@@ -186,7 +192,8 @@ static void columns_place(struct builder *b)
 		int64_t started_ms = b->d->cells[b->r[i]->cell].started_ms;
 
 		b->column[i] = name_slot(c->x, &c->n_x,
-		                         c->kind == CHART_BARS ? line_name(b, b->r[i]) : arena_strdup(b->a, time_format_utc(started_ms, time)));
+		                         c->kind == CHART_BARS ? line_name(b, b->r[i]) :
+		                                                 arena_strdup(b->a, time_format_utc(started_ms, time)));
 		if (c->kind == CHART_HISTORY)
 			c->x_seconds[b->column[i]] = floor((double)started_ms / 1000);
 	}
@@ -197,7 +204,8 @@ static int rows_place(struct builder *b, struct err *e)
 	struct chart *c = b->c;
 
 	for (size_t i = 0; i < b->n; i++)
-		b->row[i] = c->kind == CHART_BARS ? name_slot(c->lines, &c->n_lines, "all") : name_slot(c->lines, &c->n_lines, line_name(b, b->r[i]));
+		b->row[i] = c->kind == CHART_BARS ? name_slot(c->lines, &c->n_lines, "all") :
+		                                    name_slot(c->lines, &c->n_lines, line_name(b, b->r[i]));
 	if (c->kind != CHART_HEAT && c->n_lines > LINES_MAX) {
 		err_set(e, ERR_USAGE, "plot: %zu lines cannot be told apart in one picture", c->n_lines);
 		return err_hint(e, "narrow the filter, or choose one axis for the lines by --by");
@@ -284,7 +292,9 @@ static void titles_make(struct builder *b, const struct dataset_series *s)
 	b->c->title = s->name;
 	b->c->unit = b->unit->name;
 	b->c->y_label = arena_printf(b->a, "%s (%s)", s->key, b->unit->name);
-	b->c->x_label = b->c->kind == CHART_HISTORY ? "time (UTC)" : b->c->kind == CHART_BARS ? key_label(b) : b->d->axes[b->x].name;
+	b->c->x_label = b->c->kind == CHART_HISTORY ? "time (UTC)" :
+	                b->c->kind == CHART_BARS    ? key_label(b) :
+	                                              b->d->axes[b->x].name;
 	b->c->key_label = key_label(b);
 }
 
@@ -317,7 +327,8 @@ static int chart_build(struct builder *b, const struct dataset_series *s, const 
 	return 0;
 }
 
-int chart_make(const struct dataset *d, size_t series, const struct chart_options *o, struct arena *a, struct chart *ret, struct err *e)
+int chart_make(const struct dataset *d, size_t series, const struct chart_options *o, struct arena *a,
+               struct chart *ret, struct err *e)
 {
 	struct builder b = { .d = d, .x = -1, .by = -1, .a = a, .c = ret };
 	int rc;

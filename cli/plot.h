@@ -32,7 +32,8 @@ struct chart_options {
 	bool is_binary;     /* MiB/s */
 };
 /* Makes the chart of one series.  ERR_USAGE for an unknown axis, or more lines than can be told apart. */
-int chart_make(const struct dataset *d, size_t series, const struct chart_options *o, struct arena *a, struct chart *ret, struct err *e);
+int chart_make(const struct dataset *d, size_t series, const struct chart_options *o, struct arena *a,
+               struct chart *ret, struct err *e);
 /* SVG or PNG by the ending of path; through gnuplot, whose script is written to its standard input. */
 int chart_draw(const struct chart *c, const char *path, struct err *e);
 /* For a terminal, width columns. */

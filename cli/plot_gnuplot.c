@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Charts by gnuplot(1); see plot.h.  gnuplot is started by an argument list, reads its script from a pipe and writes the picture to a
- * file that we opened.  Texts of the store go into the script as strings from which whatever gnuplot would interpret is
- * taken out: backquotes run programs there.
+ * Charts by gnuplot(1); see plot.h.  gnuplot is started by an argument list, reads its script from a pipe and writes
+ * the picture to a file that we opened.  Texts of the store go into the script as strings from which whatever gnuplot
+ * would interpret is taken out: backquotes run programs there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +77,8 @@ static void head_write(const struct chart *c, bool is_svg, FILE *out)
 	if (is_svg)
 		fprintf(out, "set terminal svg size %zu,600 noenhanced font 'sans,13' background rgb 'white'\n", width);
 	else
-		fprintf(out, "set terminal pngcairo size %zu,600 noenhanced font 'sans,11' background rgb 'white'\n", width);
+		fprintf(out, "set terminal pngcairo size %zu,600 noenhanced font 'sans,11' background rgb 'white'\n",
+		        width);
 	fputs("set encoding utf8\nset title ", out);
 	string_write(c->title, out);
 	fputs(".\"\\n\".", out);
@@ -126,8 +127,8 @@ static void lines_write(const struct chart *c, FILE *out)
 	}
 	fputs("plot ", out);
 	for (size_t l = 0; l < c->n_lines; l++) {
-		fprintf(out, "%s$line%zu using 1:2 with linespoints lw 2 lc rgb '%s' dt %d pt %d title ", l > 0 ? ", " : "", l,
-		        styles[l].color, styles[l].dash, styles[l].point);
+		fprintf(out, "%s$line%zu using 1:2 with linespoints lw 2 lc rgb '%s' dt %d pt %d title ",
+		        l > 0 ? ", " : "", l, styles[l].color, styles[l].dash, styles[l].point);
 		string_write(c->n_lines > 1 ? c->lines[l] : "", out);
 		fprintf(out, ", $line%zu using 1:3:(0):($4-$3) with vectors heads size screen 0.004,90 lw 1 lc rgb '%s' notitle", l, styles[l].color);
 	}
@@ -231,7 +232,8 @@ static int picture_make(const struct chart *c, int picture, bool is_svg, struct 
 		if (errno != EINTR)
 			return err_sys(e, errno, "wait for 'gnuplot'");
 	if (script == NULL || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return err_set(e, ERR_TOOL, "gnuplot failed with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		return err_set(e, ERR_TOOL, "gnuplot failed with status %d",
+		               WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Charts in characters, for a terminal; see plot.h.  Each point is a bar; a heat map is a grid of numbers with its shades.
+ * Charts in characters, for a terminal; see plot.h.  Each point is a bar; a heat map is a grid of numbers with its
+ * shades.
  */
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,8 @@ static void rows_print(const struct chart *c, size_t width, FILE *out)
 
 			if (isnan(p->value))
 				continue;
-			fprintf(out, "%s%-*.*s %9s ", c->n_lines > 1 ? "  " : "", (int)names, (int)names, c->x[x], unit_number(p->value, number));
+			fprintf(out, "%s%-*.*s %9s ", c->n_lines > 1 ? "  " : "", (int)names, (int)names, c->x[x],
+			        unit_number(p->value, number));
 			if (max > 0 && p->value >= 0)
 				bar_print(p, max, room - 2, out);
 			fputc('\n', out);

@@ -80,7 +80,8 @@ static void axes_write(const struct progress *p, const struct watched *w, struct
 			if (strcmp(w->values[v].axis, p->axes[i]) != 0)
 				continue;
 			text_add(line, n++ > 0 ? ", " : "  ");
-			if (def == NULL || (def->kind != AXIS_FILESYSTEM && def->kind != AXIS_NAME) || strcmp(value, KERNEL_DEFAULT) == 0)
+			if (def == NULL || (def->kind != AXIS_FILESYSTEM && def->kind != AXIS_NAME) ||
+			    strcmp(value, KERNEL_DEFAULT) == 0)
 				text_printf(line, "%s ", p->axes[i]);
 			text_add(line, value[0] != '\0' ? value : "-");
 		}
@@ -99,8 +100,8 @@ static void trial_write(const struct progress *p, const struct sweep *s, const s
 	if (w->metric != NULL) {
 		struct scale u = scale_choose(w->unit, &w->median, 1, SCALE_DECIMAL);
 
-		text_printf(line, ", %s %s%s%s", s->keep == KEEP_MEAN ? "middle" : "median", scale_format(&u, w->median, number),
-		            u.name[0] != '\0' ? " " : "", u.name);
+		text_printf(line, ", %s %s%s%s", s->keep == KEEP_MEAN ? "middle" : "median",
+		            scale_format(&u, w->median, number), u.name[0] != '\0' ? " " : "", u.name);
 	}
 }
 

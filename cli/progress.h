@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Follows a sweep to its end: one line on a terminal, redrawn; plain lines elsewhere.  Everything shown is read from the
- * store; the daemon's events only say that it is time to read again, so following works without a daemon (by looking once
- * a second) and outlives its restart.
+ * Follows a sweep to its end: one line on a terminal, redrawn; plain lines elsewhere.  Everything shown is read from
+ * the store; the daemon's events only say that it is time to read again, so following works without a daemon (by
+ * looking once a second) and outlives its restart.
  */
 #ifndef IOSWEEP_CLI_PROGRESS_H
 #define IOSWEEP_CLI_PROGRESS_H
@@ -37,8 +37,8 @@ struct pace {
 	int64_t sum_ms, n;    /* from one trial's start to the next one's, preparation of cells included; pauses left out */
 };
 void pace_add(struct pace *p, int64_t trial_id, int64_t started_ms, int64_t elapsed_ms);
-/* Milliseconds that trials_left more will take from now on; -1: not known yet.  is_running: the newest one taken in is the
- * first of them. */
+/* Milliseconds that trials_left more will take from now on; -1: not known yet.  is_running: the newest one taken in
+ * is the first of them. */
 int64_t pace_left_ms(const struct pace *p, int64_t trials_left, bool is_running, int64_t now_ms);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the progress line: which axes a plan varies, and how fast a sweep goes; see progress.h.  The plan is only looked at as
- * YAML, since its workloads need the daemon's configuration to be understood.
+ * For the progress line: which axes a plan varies, and how fast a sweep goes; see progress.h.  The plan is only
+ * looked at as YAML, since its workloads need the daemon's configuration to be understood.
  */
 #include <string.h>
 

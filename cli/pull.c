@@ -2,9 +2,9 @@
  *
  * One host's sweeps over ssh; see pull.h.
  *
- * The host is asked by `iosweep export --list` what it has, then for what this store lacks by UUID.  Nothing is kept about how far
- * a pull got but the sweeps themselves.  On this side ssh is run by an argument list; on the other, sshd joins the words for the
- * user's shell, so only words without a character that means something there are sent.
+ * The host is asked by `iosweep export --list` what it has, then for what this store lacks by UUID.  Nothing is kept
+ * about how far a pull got but the sweeps themselves.  On this side ssh is run by an argument list; on the other,
+ * sshd joins the words for the user's shell, so only words without a character that means something there are sent.
  */
 #include "cli/pull.h"
 
@@ -59,7 +59,8 @@ static int status_read(const struct remote *r, int status, struct err *e)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 255) /* ssh(1), EXIT STATUS: its own failure */
 		return err_set(e, ERR_TOOL, "%s", line[0] != '\0' ? line : "ssh failed");
 	if (WIFEXITED(status))
-		return err_set(e, ERR_TOOL, "'%s export' there exited with status %d: %s", r->o->command[0], WEXITSTATUS(status), line);
+		return err_set(e, ERR_TOOL, "'%s export' there exited with status %d: %s", r->o->command[0],
+		               WEXITSTATUS(status), line);
 	return err_set(e, ERR_TOOL, "ssh was killed by signal %d", WTERMSIG(status));
 }
 
@@ -97,7 +98,8 @@ static int remote_run(const struct remote *r, const char *const *words, struct e
 }
 
 /* UUIDs in the list that the store lacks; owned array of arena strings. */
-static int lacking_find(const struct remote *r, struct store *s, struct arena *a, const char ***ret, size_t *ret_n, struct err *e)
+static int lacking_find(const struct remote *r, struct store *s, struct arena *a, const char ***ret, size_t *ret_n,
+                        struct err *e)
 {
 	FILE *in = fopen(r->out, "re");
 	char line[256];
@@ -129,7 +131,8 @@ static int batch_import(const struct remote *r, struct merge_report *sum, struct
 		struct merge_report report = { 0 };
 		struct err why = { 0 };
 
-		if (store_open(r->o->db, STORE_WRITE, &s, &why) == 0 && store_import_file(s, r->out, &report, &why) == 0) {
+		if (store_open(r->o->db, STORE_WRITE, &s, &why) == 0 &&
+		    store_import_file(s, r->out, &report, &why) == 0) {
 			sum->sweeps_new += report.sweeps_new;
 			sum->sweeps_updated += report.sweeps_updated;
 			sum->trials += report.trials;
@@ -142,7 +145,8 @@ static int batch_import(const struct remote *r, struct merge_report *sum, struct
 	}
 }
 
-static int batches_fetch(const struct remote *r, const char *const *uuids, size_t n, struct merge_report *sum, struct err *e)
+static int batches_fetch(const struct remote *r, const char *const *uuids, size_t n, struct merge_report *sum,
+                         struct err *e)
 {
 	for (size_t from = 0; from < n; from += BATCH) {
 		const char *words[BATCH + 8];

@@ -15,8 +15,8 @@ struct pull_options {
 	bool with_outputs;
 };
 
-/* Asks what HOST has, fetches what is lacking, batch by batch, each merged before the next is asked for: what was fetched before a
- * connection broke is kept, and the next pull goes on from there.  Prints one line. */
+/* Asks what HOST has, fetches what is lacking, batch by batch, each merged before the next is asked for: what was
+ * fetched before a connection broke is kept, and the next pull goes on from there.  Prints one line. */
 int pull_host(const char *host, const struct pull_options *o, struct err *e);
 
 #endif

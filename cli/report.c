@@ -202,12 +202,14 @@ static bool is_above(enum better better, double a, double b)
 }
 
 /* group: of each cell, and the one that counts; NULL: all. */
-static void ranks_gather(const struct report *r, const struct report_metric *m, const size_t *group, size_t which, struct ranks *k)
+static void ranks_gather(const struct report *r, const struct report_metric *m, const size_t *group, size_t which,
+                         struct ranks *k)
 {
 	for (size_t c = 0; c < r->n_cells; c++) {
 		const struct shown_result *x = m->at[c];
 
-		if (x == NULL || (group != NULL && group[c] != which) || result_ranked(x->flags, r->cells[c].state == CELL_OK, x->n, r->sweep.repetitions) != RANKED)
+		if (x == NULL || (group != NULL && group[c] != which) ||
+		    result_ranked(x->flags, r->cells[c].state == CELL_OK, x->n, r->sweep.repetitions) != RANKED)
 			continue;
 		if (k->n == 0 || is_above(m->better, x->value, k->spread[k->best].value))
 			k->best = k->n;
@@ -294,8 +296,9 @@ const char *report_figure(const struct report *r, const struct report_metric *m,
 	if (result == NULL)
 		return "";
 	report_marks(r, m, cell, &marks);
-	return arena_printf(r->arena, "%*s%-*s%s%*s", m->width, scale_format(&m->unit, result->value, value), m->marks_width,
-	                    text_str(&marks), m->spread_width > 0 ? " " : "", m->spread_width, spread_text(result, spread));
+	return arena_printf(r->arena, "%*s%-*s%s%*s", m->width, scale_format(&m->unit, result->value, value),
+	                    m->marks_width, text_str(&marks), m->spread_width > 0 ? " " : "", m->spread_width,
+	                    spread_text(result, spread));
 }
 
 static bool result_has_flag(const struct shown_result *x, const char *wanted)
@@ -388,8 +391,8 @@ static bool is_detail(const struct report_metric *m)
 	return m->is_detail;
 }
 
-/* Details, and numbers that are neither good nor bad, are left to those who name them; so are the labels of a metric that has many
- * of them in a table that is wide.  If nothing else is there, the first of them are shown. */
+/* Details, and numbers that are neither good nor bad, are left to those who name them; so are the labels of a metric
+ * that has many of them in a table that is wide.  If nothing else is there, the first of them are shown. */
 static void asides_build(struct report *r)
 {
 	asides_set(r, is_detail, ASIDE_DETAIL);
@@ -434,8 +437,8 @@ static bool filter_has_metrics(const struct filter *f)
 	return has;
 }
 
-int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum scale_style style, struct arena *a, struct report *ret,
-                struct err *e)
+int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum scale_style style, struct arena *a,
+                struct report *ret, struct err *e)
 {
 	const struct filter all = { 0 };
 	struct report r = { .arena = a, .is_filtered = f != NULL && f->n > 0, .has_some_metrics = filter_has_metrics(f) };

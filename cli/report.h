@@ -56,8 +56,8 @@ struct report {
 };
 
 /* f: which cells and results; NULL: all. */
-int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum scale_style style, struct arena *a, struct report *ret,
-                struct err *e);
+int report_load(struct store *s, int64_t sweep_id, const struct filter *f, enum scale_style style, struct arena *a,
+                struct report *ret, struct err *e);
 /* Keeps only the metrics that a comma-separated list of keys (or of workloads, or of metric names) names; NULL: all. */
 int report_choose(struct report *r, const char *list, struct err *e);
 /* Whether a trial belongs to the report: where metrics were asked for, those of its workload are among them. */

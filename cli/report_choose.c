@@ -12,10 +12,12 @@ static bool pattern_matches(const char *key, const char *word, size_t n)
 	AUTO_FREE char *pattern = xstrndup(word, n);
 	const char *name = strchr(key, '.');
 
-	return strpbrk(pattern, "*?") != NULL && (filter_glob(pattern, key) || (name != NULL && filter_glob(pattern, name + 1)));
+	return strpbrk(pattern, "*?") != NULL &&
+	       (filter_glob(pattern, key) || (name != NULL && filter_glob(pattern, name + 1)));
 }
 
-/* A word names a metric by its whole key, its workload, or its name with or without the label; * and ? as in filters. */
+/* A word names a metric by its whole key, its workload, or its name with or without the label; * and ? as in filters.
+ * */
 static bool metric_matches(const char *key, const char *word, size_t n)
 {
 	const char *name = strchr(key, '.');

@@ -21,8 +21,9 @@ struct scale {
 	int decimals;
 };
 
-/* Chooses for a column of n values in the base unit: the unit that suits the largest (schema/unit.h), and as many decimals
- * as give the smallest one (but 0) three digits, four at most.  Whole numbers stay whole where nothing was divided. */
+/* Chooses for a column of n values in the base unit: the unit that suits the largest (schema/unit.h), and as many
+ * decimals as give the smallest one (but 0) three digits, four at most.  Whole numbers stay whole where nothing was
+ * divided. */
 struct scale scale_choose(const char *base, const double *values, size_t n, enum scale_style style);
 /* "117.3"; the buffer is returned. */
 char *scale_format(const struct scale *u, double value, char buf[SIZE_TEXT]);

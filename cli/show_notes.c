@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `show`: what stands above the table (the sweep, what is the same in all cells) and below it (marks, flags, the reasons
- * of cells that have no figures); see show.h.
+ * `show`: what stands above the table (the sweep, what is the same in all cells) and below it (marks, flags, the
+ * reasons of cells that have no figures); see show.h.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -23,8 +23,9 @@ static void sweep_line(const struct report *r, FILE *out)
 	char buf[SIZE_TEXT];
 
 	line = xasprintf("sweep %" PRId64 "  %s  on %s, %s%s%s: %s%s%s", s->id, s->plan_name, s->host,
-	                 is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ", is_table ? "" : s->target,
-	                 sweep_state_name(s->state), s->reason[0] != '\0' ? ": " : "", s->reason);
+	                 is_table ? "a published table" : kinds[s->target_kind], is_table ? "" : " ",
+	                 is_table ? "" : s->target, sweep_state_name(s->state), s->reason[0] != '\0' ? ": " : "",
+	                 s->reason);
 	shown = text_printable(line);
 	fprintf(out, "%s\n", shown);
 	if (s->is_rehearsal)
@@ -39,7 +40,8 @@ static void sweep_line(const struct report *r, FILE *out)
 	fprintf(out, "\n");
 }
 
-/* Adds "name value" to lines that begin with `first` and are indented by its width; begins a new one where it is full. */
+/* Adds "name value" to lines that begin with `first` and are indented by its width; begins a new one where it is
+ * full. */
 static void item_add(struct text *lines, size_t *used, const char *first, const char *name, const char *value)
 {
 	size_t needs = strlen(name) + strlen(value) + 1;
@@ -215,7 +217,8 @@ static void labels_lines(const struct report *r, FILE *out)
 			is_told = is_told || i < m;
 		}
 		if (r->metrics[m].aside == ASIDE_LABELS && !is_told)
-			fprintf(out, "not shown, %zu label%s of %.*s (--metric %.*s shows all)\n", hidden, hidden == 1 ? "" : "s", n, key, n, key);
+			fprintf(out, "not shown, %zu label%s of %.*s (--metric %.*s shows all)\n", hidden,
+			        hidden == 1 ? "" : "s", n, key, n, key);
 	}
 }
 
@@ -231,9 +234,10 @@ void show_notes(const struct report *r, FILE *out)
 	asides_line(r, ASIDE_NEITHER, "neither better nor worse", out);
 	labels_lines(r, out);
 	if (r->is_filtered && (int64_t)r->n_cells < r->sweep.cells)
-		fprintf(out, "%zu of %s of the sweep meet%s the filter\n", r->n_cells, count_format(r->sweep.cells, "cell", count),
-		        r->n_cells == 1 ? "s" : "");
+		fprintf(out, "%zu of %s of the sweep meet%s the filter\n", r->n_cells,
+		        count_format(r->sweep.cells, "cell", count), r->n_cells == 1 ? "s" : "");
 	else if (r->n_cells < (size_t)r->sweep.cells && r->sweep.state != SWEEP_IMPORTED)
-		fprintf(out, "%" PRId64 " of %" PRId64 " cells have not been visited%s\n", r->sweep.cells - (int64_t)r->n_cells,
-		        r->sweep.cells, r->sweep.state == SWEEP_RUNNING || r->sweep.state == SWEEP_QUEUED ? " yet" : "");
+		fprintf(out, "%" PRId64 " of %" PRId64 " cells have not been visited%s\n",
+		        r->sweep.cells - (int64_t)r->n_cells, r->sweep.cells,
+		        r->sweep.state == SWEEP_RUNNING || r->sweep.state == SWEEP_QUEUED ? " yet" : "");
 }

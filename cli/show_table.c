@@ -42,11 +42,13 @@ static void metric_columns_add(const struct report *r, struct table *t, struct s
 	for (size_t i = 0; i < r->n_metrics; i++) {
 		const struct report_metric *m = &r->metrics[i];
 
-		c->metrics[i] = table_column(t, m->key, m->title, TABLE_RIGHT | (m->aside != ASIDE_NO ? TABLE_EXTRA : 0));
+		c->metrics[i] = table_column(t, m->key, m->title,
+		                             TABLE_RIGHT | (m->aside != ASIDE_NO ? TABLE_EXTRA : 0));
 		for (size_t p = 0; p < N_PARTS; p++) {
 			const char *name = arena_printf(r->arena, "%s.%s", m->key, part_names[p]);
 
-			table_column(t, name, name, TABLE_EXTRA | (p == PART_UNIT || p == PART_FLAGS ? 0 : TABLE_RIGHT));
+			table_column(t, name, name,
+			             TABLE_EXTRA | (p == PART_UNIT || p == PART_FLAGS ? 0 : TABLE_RIGHT));
 		}
 	}
 }
@@ -63,7 +65,8 @@ static struct show_columns columns_add(const struct report *r, struct table *t)
 		const struct report_axis *axis = &r->axes[i];
 		bool is_shown = axis->varies && !axis->is_implied;
 
-		c.axes[i] = table_column(t, axis->name, show_title(r->arena, axis->name), is_shown ? TABLE_KEY : TABLE_EXTRA);
+		c.axes[i] = table_column(t, axis->name, show_title(r->arena, axis->name),
+		                         is_shown ? TABLE_KEY : TABLE_EXTRA);
 		table_column(t, arena_printf(r->arena, "%s.effective", axis->name),
 		             arena_printf(r->arena, "%s\nEFFECTIVE", show_title(r->arena, axis->name)), TABLE_EXTRA);
 	}
@@ -74,7 +77,8 @@ static struct show_columns columns_add(const struct report *r, struct table *t)
 	return c;
 }
 
-static void result_set(const struct report *r, struct table *t, size_t column, const struct report_metric *m, size_t cell)
+static void result_set(const struct report *r, struct table *t, size_t column, const struct report_metric *m,
+                       size_t cell)
 {
 	const struct shown_result *result = m->at[cell];
 
@@ -118,10 +122,12 @@ static int table_write(const struct report *r, struct table *t, const struct opt
 
 	if (o != NULL && table_format_of(o, &format, e) < 0)
 		return -1;
-	if (format != TABLE_PEOPLE || (o != NULL && options_has(o, "columns") && strcmp(options_text(o, "columns"), "help") == 0))
+	if (format != TABLE_PEOPLE ||
+	    (o != NULL && options_has(o, "columns") && strcmp(options_text(o, "columns"), "help") == 0))
 		return table_print(t, o, stdout, e);
 	show_head(r, stdout);
-	if (table_print_as(t, TABLE_PEOPLE, o != NULL ? options_text(o, "columns") : NULL, table_width(stdout), stdout, e) < 0)
+	if (table_print_as(t, TABLE_PEOPLE, o != NULL ? options_text(o, "columns") : NULL, table_width(stdout), stdout,
+	                   e) < 0)
 		return -1;
 	show_notes(r, stdout);
 	return 0;
@@ -220,7 +226,8 @@ static int pivot_build(const struct report *r, const char *by, const char *rows,
 	for (size_t i = 0; i < n_by; i++) {
 		for (size_t j = 0; j < p.n_rows; j++)
 			if (p.rows[j] == by_axes[i])
-				return err_set(e, ERR_USAGE, "axis '%s' cannot be rows and columns", r->axes[by_axes[i]].name);
+				return err_set(e, ERR_USAGE, "axis '%s' cannot be rows and columns",
+				               r->axes[by_axes[i]].name);
 		p.is_by[by_axes[i]] = true;
 	}
 	for (size_t i = 0; i < r->n_axes; i++) { /* whatever else varies makes rows, so that no two cells share a place */
@@ -254,7 +261,8 @@ static void pivot_columns_add(const struct pivot *p, struct table *t)
 			for (char *c = name; *c != '\0'; c++)
 				*c = *c == '\n' ? ' ' : *c;
 			table_column(t, name, arena_printf(p->r->arena, "%s\n%s", p->r->metrics[m].title, p->heads[h]),
-			             TABLE_RIGHT | (h > 0 ? TABLE_GLUE : 0) | (p->r->metrics[m].aside != ASIDE_NO ? TABLE_EXTRA : 0));
+			             TABLE_RIGHT | (h > 0 ? TABLE_GLUE : 0) |
+			                     (p->r->metrics[m].aside != ASIDE_NO ? TABLE_EXTRA : 0));
 		}
 }
 
@@ -277,7 +285,8 @@ static void pivot_row_fill(const struct pivot *p, struct table *t, size_t key)
 			size_t column = p->n_rows + m * p->n_heads + p->head_of[c];
 
 			if (p->r->metrics[m].at[c] != NULL)
-				table_number(t, column, p->r->metrics[m].at[c]->value, report_figure(p->r, &p->r->metrics[m], c));
+				table_number(t, column, p->r->metrics[m].at[c]->value,
+				             report_figure(p->r, &p->r->metrics[m], c));
 			else if (p->r->cells[c].state != CELL_OK)
 				table_show(t, column, cell_state_name(p->r->cells[c].state));
 		}

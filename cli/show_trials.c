@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `show --trials`: one row a trial, in the order they ran, attempts that failed or were interrupted included; see show.h.
+ * `show --trials`: one row a trial, in the order they ran, attempts that failed or were interrupted included; see
+ * show.h.
  */
 #include <string.h>
 
@@ -9,7 +10,8 @@
 #include "cli/table.h"
 
 struct trials_columns {
-	size_t trial, cell, workload, repetition, state, started, elapsed, cpu, read, written, exit, measured, flags, reason;
+	size_t trial, cell, workload, repetition, state, started, elapsed, cpu, read, written, exit, measured, flags,
+		reason;
 	size_t *axes;    /* per axis */
 	size_t *metrics; /* per metric */
 };
@@ -67,7 +69,8 @@ static void duration_set(struct table *t, size_t column, int64_t ns)
 	table_show(t, column, duration_format(ns, buf));
 }
 
-static void measured_set(const struct report *r, struct table *t, const struct trials_columns *c, const struct shown_trial *trial)
+static void measured_set(const struct report *r, struct table *t, const struct trials_columns *c,
+                         const struct shown_trial *trial)
 {
 	AUTO_TEXT struct text all = { 0 };
 	char buf[SIZE_TEXT];
@@ -79,15 +82,16 @@ static void measured_set(const struct report *r, struct table *t, const struct t
 
 		if (m == NULL)
 			continue;
-		table_number(t, c->metrics[m - r->metrics], trial->measured[i].value, scale_format(&m->unit, trial->measured[i].value, buf));
-		text_printf(&all, "%s%s %s%s%s", all.n > 0 ? ", " : "", name != NULL ? name + 1 : key, buf, m->unit.name[0] != '\0' ? " " : "",
-		            m->unit.name);
+		table_number(t, c->metrics[m - r->metrics], trial->measured[i].value,
+		             scale_format(&m->unit, trial->measured[i].value, buf));
+		text_printf(&all, "%s%s %s%s%s", all.n > 0 ? ", " : "", name != NULL ? name + 1 : key, buf,
+		            m->unit.name[0] != '\0' ? " " : "", m->unit.name);
 	}
 	table_text(t, c->measured, text_str(&all));
 }
 
-static void trial_add(const struct report *r, struct table *t, const struct trials_columns *c, const struct shown_cell *cell,
-                      const struct shown_trial *trial)
+static void trial_add(const struct report *r, struct table *t, const struct trials_columns *c,
+                      const struct shown_cell *cell, const struct shown_trial *trial)
 {
 	char time[SIZE_TEXT];
 

@@ -34,8 +34,8 @@ int source_read(const char *file, struct text *ret, struct err *e)
 	while (ret->n <= YAML_MAX_BYTES && ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)))
 		text_add_n(ret, buf, n > 0 ? (size_t)n : 0);
 	if (n < 0)
-		return err_set(e, ERR_USAGE, "read %s%s%s: %s", is_stdin(file) ? "" : "'", source_name(file), is_stdin(file) ? "" : "'",
-		               strerror(errno));
+		return err_set(e, ERR_USAGE, "read %s%s%s: %s", is_stdin(file) ? "" : "'", source_name(file),
+		               is_stdin(file) ? "" : "'", strerror(errno));
 	text_add_n(ret, "", 0);
 	return 0;
 }

@@ -11,8 +11,9 @@
 /* What messages call it. */
 const char *source_name(const char *file);
 
-/* The file's text, terminated; "-" is standard input, and a pipe will do.  Too large a text is a fault of the plan like any
- * other (yaml.h), so one byte more than YAML_MAX_BYTES is kept at least.  Fails with ERR_USAGE: the command line is wrong. */
+/* The file's text, terminated; "-" is standard input, and a pipe will do.  Too large a text is a fault of the plan
+ * like any other (yaml.h), so one byte more than YAML_MAX_BYTES is kept at least.  Fails with ERR_USAGE: the command
+ * line is wrong. */
 int source_read(const char *file, struct text *ret, struct err *e);
 
 #endif

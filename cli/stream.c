@@ -22,7 +22,8 @@ static int column_find(const char *const *names, size_t n, const char *list, siz
 		}
 	}
 	err_set(e, ERR_USAGE, "unknown column '%s'", name);
-	return text_nearest(name, names, n) != NULL ? err_hint(e, "did you mean '%s'?", text_nearest(name, names, n)) : -1;
+	return text_nearest(name, names, n) != NULL ? err_hint(e, "did you mean '%s'?", text_nearest(name, names, n)) :
+	                                              -1;
 }
 
 static void json_string_write(const char *s, FILE *out)

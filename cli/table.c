@@ -191,13 +191,14 @@ int table_format_of(const struct options *o, enum table_format *ret, struct err 
 		}
 	}
 	if (n + (name != NULL) > 1)
-		return err_set(e, ERR_USAGE, "%s: one of --json, --csv, --raw and --format at a time", o->command->name);
+		return err_set(e, ERR_USAGE, "%s: one of --json, --csv, --raw and --format at a time",
+		               o->command->name);
 	for (size_t f = 0; name != NULL && f <= ARRAY_SIZE(format_names); f++) {
 		if (f == ARRAY_SIZE(format_names)) {
 			nearest = text_nearest(name, format_names, f);
 			err_set(e, ERR_USAGE, "%s: unknown format '%s'", o->command->name, name);
-			return err_hint(e, "%s%s%sknown are table, json, csv, raw, markdown and html", nearest ? "did you mean '" : "",
-			                nearest ? nearest : "", nearest ? "'? " : "");
+			return err_hint(e, "%s%s%sknown are table, json, csv, raw, markdown and html",
+			                nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
 		}
 		if (strcmp(name, format_names[f]) == 0) {
 			format = (enum table_format)f;
@@ -289,7 +290,8 @@ static int columns_choose(const struct table *t, enum table_format format, const
 #define FLUSH_ROWS 1000
 #define FLUSH_ROWS_PEOPLE 5000
 
-static int rows_print(struct table *t, enum table_format format, const char *columns, size_t width, bool is_last, FILE *out, struct err *e)
+static int rows_print(struct table *t, enum table_format format, const char *columns, size_t width, bool is_last,
+                      FILE *out, struct err *e)
 {
 	if (t->chosen == NULL) {
 		AUTO_FREE size_t *chosen = xcalloc(t->n_columns + 1, sizeof(*chosen));
@@ -309,7 +311,8 @@ static int rows_print(struct table *t, enum table_format format, const char *col
 	return table_print_people(t, t->chosen, t->n_chosen, width, out, e);
 }
 
-int table_print_as(struct table *t, enum table_format format, const char *columns, size_t width, FILE *out, struct err *e)
+int table_print_as(struct table *t, enum table_format format, const char *columns, size_t width, FILE *out,
+                   struct err *e)
 {
 	if (columns != NULL && strcmp(columns, "help") == 0) {
 		for (size_t c = 0; c < t->n_columns; c++)

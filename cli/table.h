@@ -45,7 +45,8 @@ static inline void auto_table(struct table **t)
 }
 #define AUTO_TABLE __attribute__((cleanup(auto_table)))
 
-/* Adds a column and returns its number.  name: for --columns, JSON and CSV; title: for people, lines separated by '\n'. */
+/* Adds a column and returns its number.  name: for --columns, JSON and CSV; title: for people, lines separated by
+ * '\n'. */
 size_t table_column(struct table *t, const char *name, const char *title, unsigned flags);
 /* Begins a row; the setters fill the newest one.  A cell that is not set is empty (JSON: null). */
 void table_row(struct table *t);
@@ -63,24 +64,26 @@ enum table_format { TABLE_PEOPLE, TABLE_JSON, TABLE_CSV, TABLE_RAW, TABLE_MARKDO
 int table_format_of(const struct options *o, enum table_format *ret, struct err *e);
 /* Prints in that format; columns as chosen by --columns.  ERR_USAGE for an unknown column, with the nearest name. */
 int table_print(struct table *t, const struct options *o, FILE *out, struct err *e);
-/* After a row of a table that may get long: prints what is there and drops it, if that are more rows than should be kept in memory.
- * table_print prints the rest.  People get one table after the other, everybody else one. */
+/* After a row of a table that may get long: prints what is there and drops it, if that are more rows than should be
+ * kept in memory. table_print prints the rest.  People get one table after the other, everybody else one. */
 int table_flush(struct table *t, const struct options *o, FILE *out, struct err *e);
 /* The same without a command line: columns is the text of --columns or NULL; width 0: unlimited. */
-int table_print_as(struct table *t, enum table_format format, const char *columns, size_t width, FILE *out, struct err *e);
+int table_print_as(struct table *t, enum table_format format, const char *columns, size_t width, FILE *out,
+                   struct err *e);
 
 /* Columns that fit on one line of out: its terminal's width, $COLUMNS, or 0 for no limit. */
 size_t table_width(FILE *out);
 
-/* A number for programs: whole ones without an exponent up to 15 digits, else the shortest text that reads back the same. */
+/* A number for programs: whole ones without an exponent up to 15 digits, else the shortest text that reads back the
+ * same. */
 const char *number_plain(double v, char buf[SIZE_TEXT]);
 struct json_object *number_json(double v); /* the same in JSON, which has no infinite numbers: null for those */
 /* Prints a JSON value as iosweep prints all its JSON: two blanks of indent, slashes plain, a newline at the end.
  * Takes the value over. */
 void json_print(struct json_object *j, FILE *out);
 
-/* One value of a CSV line (RFC 4180: quoted if it holds a comma, a quote or a line end), and of a raw one (tabs and line
- * ends inside a value would break the line: they become blanks).  Without separators. */
+/* One value of a CSV line (RFC 4180: quoted if it holds a comma, a quote or a line end), and of a raw one (tabs and
+ * line ends inside a value would break the line: they become blanks).  Without separators. */
 void csv_field(const char *s, FILE *out);
 void raw_field(const char *s, FILE *out);
 
@@ -113,6 +116,7 @@ struct table {
 const char *table_cell_text(const struct table_cell *c, bool for_people, char buf[SIZE_TEXT]);
 /* chosen: column numbers. */
 int table_print_people(const struct table *t, const size_t *chosen, size_t n, size_t width, FILE *out, struct err *e);
-void table_print_text(struct table *t, enum table_format format, const size_t *chosen, size_t n, bool is_last, FILE *out);
+void table_print_text(struct table *t, enum table_format format, const size_t *chosen, size_t n, bool is_last,
+                      FILE *out);
 
 #endif

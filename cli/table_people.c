@@ -63,7 +63,8 @@ static size_t column_width(const struct table *t, size_t column)
 	size_t width = 0;
 	char buf[SIZE_TEXT];
 
-	for (const char *p = t->columns[column].title; p != NULL; p = strchr(p, '\n') != NULL ? strchr(p, '\n') + 1 : NULL) {
+	for (const char *p = t->columns[column].title; p != NULL;
+	     p = strchr(p, '\n') != NULL ? strchr(p, '\n') + 1 : NULL) {
 		size_t w = text_columns(p, strcspn(p, "\n"));
 
 		width = w > width ? w : width;
@@ -195,8 +196,9 @@ static int columns_add(const struct panel *p)
 
 		if (column == NULL)
 			return -1;
-		if (flags & TABLE_WRAP && (scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL) < 0 ||
-		                           scols_column_set_safechars(column, "\n") < 0))
+		if (flags & TABLE_WRAP &&
+		    (scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL) < 0 ||
+		     scols_column_set_safechars(column, "\n") < 0))
 			return -1;
 	}
 	return 0;
@@ -224,8 +226,10 @@ static int panel_print(const struct table *t, const size_t *columns, size_t n, s
 
 /* ---- panels ---- */
 
-/* Columns from `from` on that go into the next panel beside keys of keys_width; at least one group, glued ones together. */
-static size_t panel_end(const struct table *t, const size_t *others, size_t n, size_t from, size_t keys_width, size_t width)
+/* Columns from `from` on that go into the next panel beside keys of keys_width; at least one group, glued ones
+ * together. */
+static size_t panel_end(const struct table *t, const size_t *others, size_t n, size_t from, size_t keys_width,
+                        size_t width)
 {
 	size_t used = keys_width, end = from;
 

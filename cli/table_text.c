@@ -12,7 +12,8 @@
 void json_print(struct json_object *j, FILE *out)
 {
 	fprintf(out, "%s\n",
-	        json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
+	        json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+	                                                  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(j);
 }
 
@@ -45,7 +46,8 @@ static void json_write(struct table *t, const size_t *chosen, size_t n, bool is_
 		struct json_object *row = json_object_new_object();
 
 		for (size_t i = 0; i < n; i++)
-			json_object_object_add(row, t->columns[chosen[i]].name, cell_json(&t->rows[r].cells[chosen[i]]));
+			json_object_object_add(row, t->columns[chosen[i]].name,
+			                       cell_json(&t->rows[r].cells[chosen[i]]));
 		json_put(t->json, NULL, row);
 	}
 	if (!is_last)
@@ -134,7 +136,8 @@ static void header_write(const struct table *t, enum table_format format, const 
 		        i + 1 == n ? "\n" : "");
 }
 
-void table_print_text(struct table *t, enum table_format format, const size_t *chosen, size_t n, bool is_last, FILE *out)
+void table_print_text(struct table *t, enum table_format format, const size_t *chosen, size_t n, bool is_last,
+                      FILE *out)
 {
 	const struct layout *l = &layouts[format];
 	char buf[SIZE_TEXT];

@@ -52,7 +52,8 @@ static void captures_add(struct attempt *t, enum workload_phase phase, struct tr
 		t->captures = more;
 	}
 	c = &t->captures[t->n_captures];
-	c[0].step = t->n_captures == 0 ? phase_name(phase) : arena_printf(t->arena, "%s.%zu", phase_name(phase), t->n_captures / 2 + 1);
+	c[0].step = t->n_captures == 0 ? phase_name(phase) :
+	                                 arena_printf(t->arena, "%s.%zu", phase_name(phase), t->n_captures / 2 + 1);
 	c[1].step = c[0].step;
 	try_program_output(p, t->arena, &c[0], &c[1]);
 	t->n_captures += 2;
@@ -68,8 +69,8 @@ static int program_failed(struct attempt *t, struct try_program *p, enum workloa
 	try_program_output(p, t->arena, &out, &err);
 	words = err.n > 0 ? text_last_words(err.data, err.n, &n) : text_last_words(out.data, out.n, &n);
 	text_add_printable(&why, words, n);
-	return err_set(e, ERR_TOOL, "%s: '%s' ended with status %d: %s", phase_name(phase), p->argv[0], try_exit_status(p),
-	               text_str(&why));
+	return err_set(e, ERR_TOOL, "%s: '%s' ended with status %d: %s", phase_name(phase), p->argv[0],
+	               try_exit_status(p), text_str(&why));
 }
 
 static int servers_check(struct attempt *t, enum workload_phase phase, struct err *e)
@@ -117,12 +118,14 @@ static int programs_run(struct attempt *t, const struct workload_step *step, enu
 	return rc;
 }
 
-/* Again and again until it ends well; the kind of failure decides, also where the caller does not ask for the text (NULL). */
+/* Again and again until it ends well; the kind of failure decides, also where the caller does not ask for the text
+ * (NULL). */
 static int programs_retry(struct attempt *t, const struct workload_step *step, enum workload_phase phase,
                           struct try_program *p, size_t n, struct err *ret_error)
 {
 	struct err unasked = { 0 }, *e = ret_error != NULL ? ret_error : &unasked;
-	int64_t timeout_ns = step->timeout_ns > 0 ? step->timeout_ns : STEP_TIMEOUT_NS, deadline_ns = clock_ns() + timeout_ns;
+	int64_t timeout_ns = step->timeout_ns > 0 ? step->timeout_ns : STEP_TIMEOUT_NS,
+		deadline_ns = clock_ns() + timeout_ns;
 
 	for (;;) {
 		if (programs_run(t, step, PHASE_PREPARE, p, n, e) == 0)
@@ -181,7 +184,9 @@ static int phase_run(struct attempt *t, enum workload_phase phase, struct err *e
 		return -1;
 	for (size_t i = 0; i < t->w->n_steps[phase]; i++) {
 		if (step_run(t, &t->w->steps[phase][i], phase, e) < 0)
-			return t->w->steps[phase][i].line > 0 ? err_in(e, "line %d of the definition", t->w->steps[phase][i].line) : -1;
+			return t->w->steps[phase][i].line > 0 ?
+			               err_in(e, "line %d of the definition", t->w->steps[phase][i].line) :
+			               -1;
 		if (t->exit_status != 0)
 			break;
 	}
@@ -199,8 +204,8 @@ static int outcome_extract(struct attempt *t, struct outcome *ret, struct err *e
 		{ "repetition", 1 },
 	};
 
-	return extract(t->w, t->x.params, t->x.n_params, t->captures, t->n_captures, facts, ARRAY_SIZE(facts), t->exit_status,
-	               t->arena, ret, e);
+	return extract(t->w, t->x.params, t->x.n_params, t->captures, t->n_captures, facts, ARRAY_SIZE(facts),
+	               t->exit_status, t->arena, ret, e);
 }
 
 static int entry_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One trial of a workload in a directory, as the caller, without daemon, root or device: for whoever writes a definition.
- * What a sweep adds (cold caches, settings, limits, privilege) is not here.
+ * One trial of a workload in a directory, as the caller, without daemon, root or device: for whoever writes a
+ * definition. What a sweep adds (cold caches, settings, limits, privilege) is not here.
  */
 #ifndef IOSWEEP_CLI_TRY_H
 #define IOSWEEP_CLI_TRY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs of `iosweep workloads try`: posix_spawn(3), output in memory files, a deadline.  Each leads a process group, so that
- * its children end with it.
+ * Programs of `iosweep workloads try`: posix_spawn(3), output in memory files, a deadline.  Each leads a process
+ * group, so that its children end with it.
  */
 #include <errno.h>
 #include <fcntl.h>

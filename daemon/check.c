@@ -56,7 +56,8 @@ int check_target(const struct target *t, const struct config *c, const struct ch
 		err_set_(e, ERR_NOT_FOUND, "this host lists no device '%s'", t->name);
 		if ((nearest = nearest_device(c, t->name)) != NULL)
 			return err_hint(e, "did you mean '%s'?", nearest);
-		return err_hint(e, "root may add it under 'devices:' in '%s'; 'iosweep devices' prints the lines", c->file);
+		return err_hint(e, "root may add it under 'devices:' in '%s'; 'iosweep devices' prints the lines",
+		                c->file);
 	case TARGET_DIRECTORY:
 		dir = config_find_directory(c, t->name);
 		if (dir == NULL) {
@@ -66,7 +67,8 @@ int check_target(const struct target *t, const struct config *c, const struct ch
 			return err_hint(e, "root may add it under 'directories:' in '%s'", c->file);
 		}
 		if (!facts->is_directory[dir - c->directories])
-			return err_set(e, ERR_NOT_FOUND, "directory '%s' is offered, but '%s' is not there", t->name, dir->path);
+			return err_set(e, ERR_NOT_FOUND, "directory '%s' is offered, but '%s' is not there", t->name,
+			               dir->path);
 		return 0;
 	case TARGET_IMAGE:
 		break;
@@ -80,7 +82,8 @@ int check_target(const struct target *t, const struct config *c, const struct ch
 		return err_set(e, ERR_REFUSED, "an image of %s is larger than the %s that this host allows", size,
 		               size_format(c->images_max_bytes, limit));
 	if (facts->images_free_bytes >= 0 && t->image_bytes > facts->images_free_bytes - c->images_keep_free_bytes)
-		return err_set(e, ERR_NO_SPACE, "an image of %s does not fit: '%s' has %s free, of which %s are kept free", size,
+		return err_set(e, ERR_NO_SPACE,
+		               "an image of %s does not fit: '%s' has %s free, of which %s are kept free", size,
 		               c->images_path, size_format(facts->images_free_bytes, limit),
 		               size_format(c->images_keep_free_bytes, keep));
 	return 0;
@@ -195,7 +198,8 @@ static int check_prepare(struct checking *k, const char *config_file, uint32_t u
 
 	if (config_read_one(config_file, &k->config, e) < 0)
 		return -1;
-	/* The socket let in whoever has the group in this session; the worker will ask the database, perhaps much later. */
+	/* The socket let in whoever has the group in this session; the worker will ask the database, perhaps much
+	 * later. */
 	if (pw == NULL)
 		return err_set(e, ERR_NOT_FOUND, "uid %u is no user of this host, and nothing can run as that", uid);
 	if (host_may_submit(pw, k->config->group, e) < 0)
@@ -220,7 +224,8 @@ static int check_plan(struct checking *k, bool rehearse, struct diags *d, struct
 	if (status == 0 && rehearse)
 		plan_rehearse(k->plan);
 	if (status < 0 || matrix_new(k->plan, d, &k->matrix) < 0)
-		return err_set(e, ERR_USAGE, "the plan has %zu error%s", d->n + d->n_lost, d->n + d->n_lost == 1 ? "" : "s");
+		return err_set(e, ERR_USAGE, "the plan has %zu error%s", d->n + d->n_lost,
+		               d->n + d->n_lost == 1 ? "" : "s");
 	return check_target(&k->plan->target, k->config, &k->facts, e);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The check role of iosweepd: reads a stranger's plan in a process of its own, without privilege and with limits, so that
- * neither a hostile text nor a matrix of 10^8 cells can harm or hold up the daemon.
+ * The check role of iosweepd: reads a stranger's plan in a process of its own, without privilege and with limits, so
+ * that neither a hostile text nor a matrix of 10^8 cells can harm or hold up the daemon.
  */
 #ifndef IOSWEEP_CHECK_H
 #define IOSWEEP_CHECK_H
@@ -12,8 +12,9 @@
 #include "schema/config.h"
 #include "schema/model.h"
 
-/* Entry of the role: iosweepd --config FILE --check UID [rehearse].  The plan comes on standard input; one JSON object goes to standard
- * output: {"ok":true,"cells":N,"submitter":LOGIN,"kind":"device","name":"md1120","erase":true,"bytes":0}, or an error as in
+/* Entry of the role: iosweepd --config FILE --check UID [rehearse].  The plan comes on standard input; one JSON
+ * object goes to standard output:
+ * {"ok":true,"cells":N,"submitter":LOGIN,"kind":"device","name":"md1120","erase":true,"bytes":0}, or an error as in
  * message.h.  Returns the exit status. */
 int check_main(const char *config_file, uint32_t uid, bool rehearse);
 

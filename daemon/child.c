@@ -60,7 +60,8 @@ static void handle_close(uv_handle_t *handle)
 		uv_close(handle, child_closed);
 }
 
-/* Not one that has ended, whose number may be another process's by now; its output may be open still in a child of its own. */
+/* Not one that has ended, whose number may be another process's by now; its output may be open still in a child of
+ * its own. */
 static void child_kill(struct child *child)
 {
 	if (!child->is_exited)
@@ -81,7 +82,8 @@ static int child_result(struct child *child, struct json_object **ret, struct er
 	if (child->exit_signal != 0)
 		return err_set(e, ERR_TOOL, "%s was ended by signal %d", child->what, child->exit_signal);
 	if (child->answer.n == 0)
-		return err_set(e, ERR_TOOL, "%s ended with status %d and no answer", child->what, (int)child->exit_status);
+		return err_set(e, ERR_TOOL, "%s ended with status %d and no answer", child->what,
+		               (int)child->exit_status);
 	while (child->answer.n > 0 && child->answer.s[child->answer.n - 1] == '\n')
 		child->answer.s[--child->answer.n] = '\0';
 	if (message_decode(child->answer.s, child->answer.n, ret, e) < 0) {

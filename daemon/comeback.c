@@ -2,9 +2,9 @@
  *
  * Devices that come back; see comeback.h.
  *
- * The monitor's source is the kernel, not udevd: udevd need not run, and the messages it passes on stay in its own network
- * namespace, which the unit's PrivateNetwork= is not.  What udevd's rules add to a device (by-id names) may come a moment
- * after the kernel's event; so the device is looked for more than once.
+ * The monitor's source is the kernel, not udevd: udevd need not run, and the messages it passes on stay in its own
+ * network namespace, which the unit's PrivateNetwork= is not.  What udevd's rules add to a device (by-id names) may
+ * come a moment after the kernel's event; so the device is looked for more than once.
  */
 #include "daemon/comeback.h"
 
@@ -69,8 +69,8 @@ static bool is_left(struct daemon *d, int64_t sweep_id)
 	struct sweep sweep;
 
 	if ((entry != NULL && entry->state != QUEUE_HELD) || (entry != NULL && entry->awaits_device) ||
-	    supervisor_sweep(d->supervisor) == sweep_id || supervisor_undoes(d->supervisor, sweep_id) || parked_why(sweep_id) != NULL ||
-	    store_sweep_get(d->store, sweep_id, a, &sweep, NULL) < 0)
+	    supervisor_sweep(d->supervisor) == sweep_id || supervisor_undoes(d->supervisor, sweep_id) ||
+	    parked_why(sweep_id) != NULL || store_sweep_get(d->store, sweep_id, a, &sweep, NULL) < 0)
 		return false;
 	queue_target(sweep.target_kind, sweep.target, &target);
 	return !queue_is_aside(&d->queue, target.s);
@@ -211,7 +211,8 @@ static int sweep_queue_again(struct daemon *d, struct queue_entry *entry, struct
 	}
 	if (supervisor_settle(d->supervisor, sweep.id, SWEEP_QUEUED, "", e) < 0)
 		return -1;
-	supervisor_say(d->supervisor, LOG_LEVEL_NOTICE, sweep.id, "returned", "the device is back, and the sweep goes on");
+	supervisor_say(d->supervisor, LOG_LEVEL_NOTICE, sweep.id, "returned",
+	               "the device is back, and the sweep goes on");
 	return 0;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sweeps that were paused because their device went away go on by themselves when it is back.  While such a sweep waits,
- * the kernel's uevents of block devices are listened to, and after some of them (and seldom without) a child looks whether
- * the guard accepts the device: the identity of the configuration decides, never a kernel name, for names are reused at
- * once.  So does what a sweep has left on a device that was away when it was to be undone: that is undone when the device is
- * back, whatever has become of the sweep.  While none waits there is no listening and no timer.
+ * Sweeps that were paused because their device went away go on by themselves when it is back.  While such a sweep
+ * waits, the kernel's uevents of block devices are listened to, and after some of them (and seldom without) a child
+ * looks whether the guard accepts the device: the identity of the configuration decides, never a kernel name, for
+ * names are reused at once.  So does what a sweep has left on a device that was away when it was to be undone: that
+ * is undone when the device is back, whatever has become of the sweep.  While none waits there is no listening and no
+ * timer.
  *
  *   silent ──a sweep waits──▶ WATCHING ──event, or time──▶ LOOKING (a child) ──accepted──▶ the sweep is queued
  *      ▲                        │    ▲                        │ not there, or refused

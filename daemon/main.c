@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * iosweepd: options, the choice of the role, and the daemon's start and end.  The daemon accepts, queues and supervises;
- * it touches no block device and never waits for one.
+ * iosweepd: options, the choice of the role, and the daemon's start and end.  The daemon accepts, queues and
+ * supervises; it touches no block device and never waits for one.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -161,8 +161,8 @@ static void daemon_stop(uv_signal_t *signal, int number)
 	if (d->is_stopping)
 		return;
 	d->is_stopping = true;
-	log_notice("signal %d: stopping%s", number, supervisor_sweep(d->supervisor) != 0 ? "; the running trial ends and is undone" :
-	           "");
+	log_notice("signal %d: stopping%s", number,
+	           supervisor_sweep(d->supervisor) != 0 ? "; the running trial ends and is undone" : "");
 	notify_stopping();
 	server_close(d->server);
 	child_kill_all(d);
@@ -187,7 +187,8 @@ static void daemon_run(struct daemon *d)
 	notify_init(&d->loop);
 	notify_status("idle"); /* first: who waits for the start sees it at once */
 	notify_ready();
-	log_notice("listening on '%s', state in '%s', %zu sweeps in the queue", d->config->socket, d->config->state, d->queue.n);
+	log_notice("listening on '%s', state in '%s', %zu sweeps in the queue", d->config->socket, d->config->state,
+	           d->queue.n);
 	supervisor_go(d->supervisor);
 	malloc_trim(0);
 	uv_run(&d->loop, UV_RUN_DEFAULT);

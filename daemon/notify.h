@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What systemd is told, if it started us: sd_notify(3).  Without NOTIFY_SOCKET all of this does nothing, and no timer runs.
+ * What systemd is told, if it started us: sd_notify(3).  Without NOTIFY_SOCKET all of this does nothing, and no timer
+ * runs.
  */
 #ifndef IOSWEEP_NOTIFY_H
 #define IOSWEEP_NOTIFY_H

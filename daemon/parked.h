@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workers whose device hangs and who hold nobody up: each has put back what it had set for the whole host, has given up its
- * turn, and waits for its device alone.  The device stays put aside; sweeps on other targets run meanwhile.  When the device
- * answers, such a worker undoes the rest and ends, and its sweep is queued again.
+ * Workers whose device hangs and who hold nobody up: each has put back what it had set for the whole host, has given
+ * up its turn, and waits for its device alone.  The device stays put aside; sweeps on other targets run meanwhile.
+ * When the device answers, such a worker undoes the rest and ends, and its sweep is queued again.
  */
 #ifndef IOSWEEP_PARKED_H
 #define IOSWEEP_PARKED_H

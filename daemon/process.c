@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -140,8 +141,8 @@ static void process_is_stuck(uv_timer_t *timer)
 {
 	struct process *p = timer->data;
 
-	log_error("sweep %lld: worker %d has not ended %d s after it was told to: killed", (long long)p->sweep_id, (int)p->pid,
-	          PROCESS_PATIENCE_MS / 1000);
+	log_error("sweep %lld: worker %d has not ended %d s after it was told to: killed", (long long)p->sweep_id,
+	          (int)p->pid, PROCESS_PATIENCE_MS / 1000);
 	process_signal(p, SIGKILL);
 }
 
@@ -150,8 +151,8 @@ void process_end(struct process *p)
 	uv_os_fd_t fd = -1;
 
 	process_signal(p, SIGTERM);
-	/* A signal that comes before it listens is lost, for it is the init of its namespace: pid_namespaces(7).  The end of
-	 * the line stays to be seen. */
+	/* A signal that comes before it listens is lost, for it is the init of its namespace: pid_namespaces(7).  The
+	 * end of the line stays to be seen. */
 	if (uv_fileno((uv_handle_t *)&p->line, &fd) == 0)
 		shutdown(fd, SHUT_WR);
 	if (!uv_is_active((uv_handle_t *)&p->patience))
@@ -177,8 +178,8 @@ static struct process *process_new(struct daemon *d, pid_t pid, int pidfd, int l
 	return p;
 }
 
-int process_start(struct daemon *d, int64_t sweep_id, enum worker_duty duty, process_line_cb on_line, process_exit_cb on_exit, void *data,
-                  struct process **ret, struct err *e)
+int process_start(struct daemon *d, int64_t sweep_id, enum worker_duty duty, process_line_cb on_line,
+                  process_exit_cb on_exit, void *data, struct process **ret, struct err *e)
 {
 	int ends[2], pidfd, status;
 	struct process *p;
@@ -199,4 +200,13 @@ int process_start(struct daemon *d, int64_t sweep_id, enum worker_duty duty, pro
 	p->data = data;
 	*ret = p;
 	return 0;
+}
+
+void process_status_text(int status, char *buf, size_t n)
+{
+	if (WIFSIGNALED(status))
+		snprintf(buf, n, "the worker was killed by signal %d (%s)", WTERMSIG(status),
+		         strsignal(WTERMSIG(status)));
+	else
+		snprintf(buf, n, "the worker ended with the unexpected status %d", WEXITSTATUS(status));
 }

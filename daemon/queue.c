@@ -49,7 +49,8 @@ bool queue_target_of(const struct queue *q, struct store *store, int64_t sweep_i
 	return ret->n > 0;
 }
 
-int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state, struct err *e)
+int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state,
+              struct err *e)
 {
 	assert(queue_find(q, sweep_id) == NULL);
 	if (q->n == QUEUE_MAX) {

@@ -52,7 +52,8 @@ void queue_target(enum target_kind kind, const char *name, struct text *ret);
 bool queue_target_of(const struct queue *q, struct store *store, int64_t sweep_id, struct text *ret);
 
 /* Adds a sweep.  ERR_BUSY beyond QUEUE_MAX.  The same id twice is a mistake of the caller. */
-int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state, struct err *e);
+int queue_add(struct queue *q, int64_t sweep_id, int priority, const char *target, enum queue_state state,
+              struct err *e);
 struct queue_entry *queue_find(const struct queue *q, int64_t sweep_id); /* valid until the next add or remove */
 void queue_remove(struct queue *q, int64_t sweep_id);                    /* no such sweep: nothing happens */
 
@@ -69,8 +70,8 @@ void queue_follow(struct queue *q, int64_t sweep_id, enum sweep_state state, con
 /* Of the sweeps that await their devices the one with the lowest id above `after`; NULL if there is none. */
 struct queue_entry *queue_next_awaiting(const struct queue *q, int64_t after);
 
-/* Counts a crash of the sweep's worker, or a loss of its device; trials_ok: its good trials so far, of which a new one ends the row.  True if it
- * may be started again. */
+/* Counts a crash of the sweep's worker, or a loss of its device; trials_ok: its good trials so far, of which a new
+ * one ends the row.  True if it may be started again. */
 bool queue_crashed(struct queue_entry *entry, int64_t trials_ok);
 
 /* A target whose settings could not be put back. */

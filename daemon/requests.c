@@ -102,8 +102,8 @@ static void by_whom(const struct client *c, const struct sweep *sweep, char *buf
 	snprintf(buf, n, "by %s", (int64_t)peer->uid == sweep->submitter_uid ? sweep->submitter : "root");
 }
 
-/* A sweep that does not run changes at once, in store and queue.  Its worker may be about to exit all the same: what was
- * wanted before must not come true after this. */
+/* A sweep that does not run changes at once, in store and queue.  Its worker may be about to exit all the same: what
+ * was wanted before must not come true after this. */
 static int sweep_move(struct daemon *d, struct client *c, const struct sweep *sweep, enum sweep_state state,
                       const char *reason, struct err *e)
 {
@@ -142,8 +142,9 @@ static int sweep_want(struct daemon *d, struct client *c, const struct sweep *sw
 /* Also one that is 'paused' since its device hangs: its worker is there, and obeys when the device answers. */
 static bool is_at_work(struct daemon *d, const struct sweep *sweep)
 {
-	return sweep->state == SWEEP_RUNNING || (sweep->state == SWEEP_PAUSED && supervisor_sweep(d->supervisor) == sweep->id &&
-	                                         supervisor_hangs(d->supervisor, sweep->id) != NULL);
+	return sweep->state == SWEEP_RUNNING ||
+	       (sweep->state == SWEEP_PAUSED && supervisor_sweep(d->supervisor) == sweep->id &&
+	        supervisor_hangs(d->supervisor, sweep->id) != NULL);
 }
 
 static int cancel(struct daemon *d, struct client *c, struct json_object *request, struct err *e)
@@ -186,7 +187,8 @@ static int resume_paused(struct daemon *d, struct client *c, const struct sweep 
 	struct queue_entry *entry = queue_find(&d->queue, sweep->id);
 
 	if (entry != NULL && queue_is_aside(&d->queue, entry->target)) {
-		err_set_(e, ERR_REFUSED, "%s is put aside: what an earlier sweep changed could not be put back", entry->target);
+		err_set_(e, ERR_REFUSED, "%s is put aside: what an earlier sweep changed could not be put back",
+		         entry->target);
 		return err_hint(e, "'iosweep restore' tries again and says what stands in the way");
 	}
 	if (entry != NULL)
@@ -211,7 +213,8 @@ static int resume(struct daemon *d, struct client *c, struct json_object *reques
 		return -1;
 	if (is_at_work(d, &sweep) && sweep.wanted == WANT_PAUSE)
 		return sweep_want(d, c, &sweep, WANT_NOTHING, e);
-	if (sweep.state == SWEEP_PAUSED && sweep.wanted == WANT_NOTHING && supervisor_hangs(d->supervisor, sweep.id) != NULL)
+	if (sweep.state == SWEEP_PAUSED && sweep.wanted == WANT_NOTHING &&
+	    supervisor_hangs(d->supervisor, sweep.id) != NULL)
 		return device_hangs(d, sweep.id, e);
 	if (sweep.state == SWEEP_PAUSED && !is_at_work(d, &sweep))
 		return resume_paused(d, c, &sweep, e);
@@ -373,7 +376,8 @@ static void entry_end(struct daemon *d, struct json_object *entry)
 	struct err e = { 0 };
 	struct sweep sweep;
 
-	if (store_undo_end(d->store, id, a, &state, &reason, &e) < 0 || store_sweep_get(d->store, sweep_id, a, &sweep, &e) < 0) {
+	if (store_undo_end(d->store, id, a, &state, &reason, &e) < 0 ||
+	    store_sweep_get(d->store, sweep_id, a, &sweep, &e) < 0) {
 		state = "failed";
 		reason = e.text;
 	} else if (strcmp(state, "pending") == 0) {

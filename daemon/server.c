@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The unix socket and its clients; see server.h.  A client has one timer, armed only while it owes us something, so that
- * an idle daemon, and one whose clients only watch, is never woken.
+ * The unix socket and its clients; see server.h.  A client has one timer, armed only while it owes us something, so
+ * that an idle daemon, and one whose clients only watch, is never woken.
  */
 #include "daemon/server.h"
 
@@ -91,8 +91,8 @@ static void client_is_silent(uv_timer_t *timer)
 		client_close(c);
 		return;
 	}
-	err_set_(&e, ERR_PROTOCOL, "no whole message came within %d s: %zu bytes without a newline", CLIENT_SILENCE_MS / 1000,
-	         c->in.n);
+	err_set_(&e, ERR_PROTOCOL, "no whole message came within %d s: %zu bytes without a newline",
+	         CLIENT_SILENCE_MS / 1000, c->in.n);
 	client_drop(c, &e);
 }
 
@@ -209,7 +209,8 @@ static int client_check_bounds(const struct client *c, struct err *e)
 	if (c->in.n > MESSAGE_MAX_BYTES)
 		return err_set(e, ERR_PROTOCOL, "the message is longer than %zu bytes", MESSAGE_MAX_BYTES);
 	if (c->server->input_bytes > SERVER_INPUT_MAX_BYTES)
-		return err_set(e, ERR_BUSY, "too many unfinished messages: %zu bytes of all clients", c->server->input_bytes);
+		return err_set(e, ERR_BUSY, "too many unfinished messages: %zu bytes of all clients",
+		               c->server->input_bytes);
 	return 0;
 }
 

@@ -27,8 +27,8 @@ static int is_used_by_others(const char *path, bool *ret, struct err *e)
 		const char *name = entry->d_name;
 
 		has_store = has_store || strcmp(name, "iosweep.db") == 0;
-		has_others = has_others || (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, "lost+found") != 0 &&
-		                            !text_starts(name, "iosweep-"));
+		has_others = has_others || (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+		                            strcmp(name, "lost+found") != 0 && !text_starts(name, "iosweep-"));
 	}
 	closedir(dir);
 	*ret = has_others && !has_store;
@@ -121,7 +121,8 @@ int state_lock(const struct config *c, int *ret, struct err *e)
 		if (pread(fd, pid, sizeof(pid) - 1, 0) < 0)
 			pid[0] = '\0';
 		pid[strspn(pid, "0123456789")] = '\0';
-		err_set_(e, ERR_BUSY, "another iosweepd (pid %s) works in '%s'", pid[0] == '\0' ? "unknown" : pid, c->state);
+		err_set_(e, ERR_BUSY, "another iosweepd (pid %s) works in '%s'", pid[0] == '\0' ? "unknown" : pid,
+		         c->state);
 		return err_hint(e, "give this one a state directory of its own");
 	}
 	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
@@ -165,5 +166,6 @@ bool state_worker_is_there(const struct config *c, int64_t sweep_id)
 	struct flock own = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = sweep_id, .l_len = 1 };
 	AUTO_CLOSE int fd = -1;
 
-	return lock_open(c, "worker.lock", &fd, NULL) == 0 && fcntl(fd, F_OFD_GETLK, &own) == 0 && own.l_type != F_UNLCK;
+	return lock_open(c, "worker.lock", &fd, NULL) == 0 && fcntl(fd, F_OFD_GETLK, &own) == 0 &&
+	       own.l_type != F_UNLCK;
 }

@@ -69,7 +69,8 @@ static int sweep_store(struct daemon *d, const struct submission *sub, const str
 {
 	AUTO_TEXT struct text target = { 0 };
 	char size[SIZE_TEXT];
-	const char *name = plan->target.kind == TARGET_IMAGE ? size_format(plan->target.image_bytes, size) : plan->target.name;
+	const char *name = plan->target.kind == TARGET_IMAGE ? size_format(plan->target.image_bytes, size) :
+	                                                       plan->target.name;
 	int priority = sub->has_priority ? sub->priority : plan->priority;
 	const struct sweep_new new = {
 		.plan_source = sub->plan, .plan = plan, .host_id = d->host_id, .target = name, .cells = (uint64_t)sub->cells,
@@ -88,7 +89,8 @@ static int sweep_store(struct daemon *d, const struct submission *sub, const str
 }
 
 /* The plan is read once more, now that it is known to be sound: the store takes its workloads from it. */
-static int sweep_make(struct daemon *d, const struct submission *sub, struct diags *diags, int64_t *ret_id, struct err *e)
+static int sweep_make(struct daemon *d, const struct submission *sub, struct diags *diags, int64_t *ret_id,
+                      struct err *e)
 {
 	struct registry *registry = NULL;
 	struct plan *plan = NULL;
@@ -159,7 +161,8 @@ static void accept_plan(struct daemon *d, struct submission *sub)
 /* ---- the children's answers ---- */
 
 /* An answer that is an error is one for the client; true if it was. */
-static bool answer_refuses(struct daemon *d, struct submission *sub, struct json_object *answer, const struct err *failed)
+static bool answer_refuses(struct daemon *d, struct submission *sub, struct json_object *answer,
+                           const struct err *failed)
 {
 	struct diags diags;
 	struct err e = { 0 };
@@ -177,8 +180,8 @@ static bool answer_refuses(struct daemon *d, struct submission *sub, struct json
 	return is_refused;
 }
 
-/* What a sweep that runs has made of its device (a mount, a filesystem) is no objection: it will be gone when this one's
- * turn comes, and the guard asks again then. */
+/* What a sweep that runs has made of its device (a mount, a filesystem) is no objection: it will be gone when this
+ * one's turn comes, and the guard asks again then. */
 static bool is_device_of_running(const struct daemon *d, const struct submission *sub)
 {
 	const struct queue_entry *running = queue_running(&d->queue);

@@ -143,7 +143,8 @@ static int settle_aside(struct supervisor *s, const struct sweep *sweep, struct 
 {
 	target_put_aside(s, sweep);
 	if (sweep->state == SWEEP_RUNNING || sweep->state == SWEEP_QUEUED)
-		return supervisor_settle(s, sweep->id, SWEEP_PAUSED, "the machine could not be put back; see 'iosweep restore'", e);
+		return supervisor_settle(s, sweep->id, SWEEP_PAUSED,
+		                         "the machine could not be put back; see 'iosweep restore'", e);
 	if (sweep->wanted != WANT_NOTHING && store_sweep_set_wanted(s->daemon->store, sweep->id, WANT_NOTHING, e) < 0)
 		return -1;
 	queue_follow(&s->daemon->queue, sweep->id, sweep->state, sweep->reason);
@@ -152,18 +153,11 @@ static int settle_aside(struct supervisor *s, const struct sweep *sweep, struct 
 
 /* ---- how a worker ended ---- */
 
-static void status_describe(int status, char *buf, size_t n)
-{
-	if (WIFSIGNALED(status))
-		snprintf(buf, n, "the worker was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else
-		snprintf(buf, n, "the worker ended with the unexpected status %d", WEXITSTATUS(status));
-}
-
 /* The worker has recorded how its sweep ended; who wished it is known here alone. */
 static int settle_recorded(struct supervisor *s, const struct sweep *sweep, struct err *e)
 {
-	bool is_wish = sweep->wanted != WANT_NOTHING && (sweep->state == SWEEP_CANCELLED || sweep->state == SWEEP_PAUSED) &&
+	bool is_wish = sweep->wanted != WANT_NOTHING &&
+	               (sweep->state == SWEEP_CANCELLED || sweep->state == SWEEP_PAUSED) &&
 	               (reason_is_wish(sweep->reason) || reason_awaits_device(sweep->reason));
 
 	if (sweep->state == SWEEP_QUEUED && sweep->wanted != WANT_NOTHING)
@@ -179,7 +173,8 @@ static int settle_recorded(struct supervisor *s, const struct sweep *sweep, stru
 /* It could not: the store took no writes, or was not even open. */
 static int settle_unrecorded(struct supervisor *s, const struct sweep *sweep, int exit_status, struct err *e)
 {
-	const char *reason = s->last_words[0] != '\0' ? s->last_words : "the worker could not record why; see the daemon's log";
+	const char *reason = s->last_words[0] != '\0' ? s->last_words :
+	                                                "the worker could not record why; see the daemon's log";
 
 	if (exit_status == WORKER_DONE)
 		return supervisor_settle(s, sweep->id, SWEEP_DONE, "", e);
@@ -206,7 +201,7 @@ static int run_settle(struct supervisor *s, const struct sweep *sweep, int statu
 	case WORKER_UNDO_FAILED:
 		return settle_aside(s, sweep, e);
 	}
-	status_describe(status, text, sizeof(text));
+	process_status_text(status, text, sizeof(text));
 	supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
 	undo_queue_add(&s->undo, sweep->id, s->ended_ns);
 	return 0;
@@ -246,7 +241,7 @@ static int undo_settle(struct supervisor *s, const struct sweep *sweep, int stat
 		return 0;
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != WORKER_UNDO_FAILED) {
-		status_describe(status, text, sizeof(text));
+		process_status_text(status, text, sizeof(text));
 		supervisor_say(s, LOG_LEVEL_ERROR, sweep->id, "crashed", text);
 		if (++s->undo.at[0].tries < UNDO_TRIES)
 			return 0; /* it stays first */
@@ -285,7 +280,8 @@ static void worker_ended(struct supervisor *s, int64_t sweep_id, bool is_undo, i
 	struct err e;
 
 	if (ended_settle(s, sweep_id, is_undo, status, &e) < 0) {
-		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: store how its worker ended; trying again", (long long)sweep_id);
+		log_err(LOG_LEVEL_WARNING, &e, "sweep %lld: store how its worker ended; trying again",
+		        (long long)sweep_id);
 		s->unsettled = is_undo ? -sweep_id : sweep_id;
 		s->unsettled_status = status;
 		uv_timer_start(&s->retry, retry_settle, RETRY_MS, 0);
@@ -363,7 +359,8 @@ static void worker_parks(struct supervisor *s)
 	struct queue_entry *entry;
 	struct err e;
 
-	if (s->worker == NULL || s->hangs[0] == '\0' || !queue_target_of(&s->daemon->queue, s->daemon->store, sweep_id, &target))
+	if (s->worker == NULL || s->hangs[0] == '\0' ||
+	    !queue_target_of(&s->daemon->queue, s->daemon->store, sweep_id, &target))
 		return;
 	if (s->is_undo)
 		undo_queue_take(&s->undo);
@@ -433,14 +430,16 @@ static int worker_try_start(struct supervisor *s, int64_t sweep_id, bool is_undo
 {
 	if (!is_undo && supervisor_settle(s, sweep_id, SWEEP_RUNNING, "", e) < 0)
 		return -1;
-	if (process_start(s->daemon, sweep_id, is_undo ? undo_queue_duty(&s->undo) : WORKER_RUNS, worker_said, worker_exited, s, &s->worker, e) < 0)
+	if (process_start(s->daemon, sweep_id, is_undo ? undo_queue_duty(&s->undo) : WORKER_RUNS, worker_said,
+	                  worker_exited, s, &s->worker, e) < 0)
 		return -1;
 	s->sweep_id = sweep_id;
 	s->is_undo = is_undo;
 	s->last_words[0] = '\0';
 	if (!is_undo)
 		s->by[0] = '\0';
-	log_info("sweep %lld: %sworker %d started", (long long)sweep_id, is_undo ? "undo-only " : "", (int)process_pid(s->worker));
+	log_info("sweep %lld: %sworker %d started", (long long)sweep_id, is_undo ? "undo-only " : "",
+	         (int)process_pid(s->worker));
 	notify_status("%s sweep %lld", is_undo ? "undoing" : "running", (long long)sweep_id);
 	return 0;
 }
@@ -453,7 +452,8 @@ static void worker_start(struct supervisor *s, int64_t sweep_id, bool is_undo)
 	if (worker_try_start(s, sweep_id, is_undo, &e) == 0)
 		return;
 	log_err(LOG_LEVEL_ERROR, &e, "sweep %lld: start a worker; trying again", (long long)sweep_id);
-	if (!is_undo && queue_running(&s->daemon->queue) != NULL && supervisor_settle(s, sweep_id, SWEEP_QUEUED, "", &again) < 0)
+	if (!is_undo && queue_running(&s->daemon->queue) != NULL &&
+	    supervisor_settle(s, sweep_id, SWEEP_QUEUED, "", &again) < 0)
 		queue_find(&s->daemon->queue, sweep_id)->state = QUEUE_WAITING;
 	uv_timer_start(&s->retry, retry_settle, RETRY_MS, 0);
 }
@@ -466,9 +466,11 @@ static void former_worker_await(struct supervisor *s, int64_t sweep_id)
 
 	if (entry != NULL && entry->state == QUEUE_WAITING)
 		queue_hold(entry, false);
-	if (!queue_target_of(&s->daemon->queue, s->daemon->store, sweep_id, &target) || queue_is_aside(&s->daemon->queue, target.s))
+	if (!queue_target_of(&s->daemon->queue, s->daemon->store, sweep_id, &target) ||
+	    queue_is_aside(&s->daemon->queue, target.s))
 		return;
-	log_notice("sweep %lld: its former worker is still there; %s is put aside until it has ended", (long long)sweep_id, target.s);
+	log_notice("sweep %lld: its former worker is still there; %s is put aside until it has ended",
+	           (long long)sweep_id, target.s);
 	queue_put_aside(&s->daemon->queue, target.s);
 }
 
@@ -562,7 +564,8 @@ int supervisor_load(struct supervisor *s, struct err *e)
 	if (load_queue(s, e) < 0 || store_sweep_orphans(s->daemon->store, a, &orphans, &n, e) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		log_notice("sweep %lld: was interrupted, or left something to put back; that comes first", (long long)orphans[i]);
+		log_notice("sweep %lld: was interrupted, or left something to put back; that comes first",
+		           (long long)orphans[i]);
 		undo_queue_add(&s->undo, orphans[i], 0);
 	}
 	return 0;

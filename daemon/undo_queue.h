@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sweeps whose leftover journal is to be replayed by a worker that only undoes, before anything else runs.  One whose former
- * worker is still there (its daemon died, and it waits for a device that does not answer) is not ready: its turn comes when
- * that worker has ended, and others go first.
+ * Sweeps whose leftover journal is to be replayed by a worker that only undoes, before anything else runs.  One whose
+ * former worker is still there (its daemon died, and it waits for a device that does not answer) is not ready: its
+ * turn comes when that worker has ended, and others go first.
  */
 #ifndef IOSWEEP_UNDO_QUEUE_H
 #define IOSWEEP_UNDO_QUEUE_H

@@ -2,8 +2,9 @@
  *
  * What can and cannot be concluded from results.  Pure: plain arrays in, structs out; no store, no printing.
  *
- * Everything is done on logarithms of values, so that effects are ratios and noise is a coefficient of variation (CoV, sd / mean of
- * single trials).  Values are > 0; what is not (a tool that counted 0 errors) is left out by the caller and counted.
+ * Everything is done on logarithms of values, so that effects are ratios and noise is a coefficient of variation
+ * (CoV, sd / mean of single trials).  Values are > 0; what is not (a tool that counted 0 errors) is left out by the
+ * caller and counted.
  */
 #ifndef IOSWEEP_ANALYSIS_H
 #define IOSWEEP_ANALYSIS_H
@@ -27,8 +28,8 @@ struct noise {
 	double dof;        /* degrees of freedom that came from trials; 0: assumed only */
 	bool is_assumed;   /* no cell has two trials: sigma is the prior's 5 % */
 };
-/* A weak prior (CoV 5 %, 4 degrees of freedom) keeps a handful of lucky cells from claiming no noise at all; with_prior false
- * leaves it out once the trials alone give 4 degrees of freedom. */
+/* A weak prior (CoV 5 %, 4 degrees of freedom) keeps a handful of lucky cells from claiming no noise at all;
+ * with_prior false leaves it out once the trials alone give 4 degrees of freedom. */
 struct noise noise_pool(const struct spread *cells, size_t n, bool with_prior);
 /* Standard error, in sigmas, of a result made of n trials: 1 / sqrt(n) for a mean, more for a median. */
 double noise_se(enum keep keep, int n);
@@ -37,8 +38,9 @@ double student_t95(double dof);
 
 /* ---- ties (analysis_ties.c) ---- */
 
-/* d such that, of k + 1 equal contenders with equal known noise, the leader is at most d standard errors of a difference above any
- * given one with 95 % probability (one-sided, Dunnett's constant; comparison with the best after Hsu).  k >= 1; k = 1: 1.64. */
+/* d such that, of k + 1 equal contenders with equal known noise, the leader is at most d standard errors of a
+ * difference above any given one with 95 % probability (one-sided, Dunnett's constant; comparison with the best after
+ * Hsu).  k >= 1; k = 1: 1.64. */
 double ties_critical(size_t k);
 
 struct contender {
@@ -46,16 +48,18 @@ struct contender {
 	int n;          /* trials */
 	enum keep keep;
 };
-/* Marks everything that cannot be told from the best: ret_tied[i].  better decides what best is.  The true winner is among them
- * with at least 95 % probability.  Returns the index of the best value (the first of equals), or -1 if n is 0. */
+/* Marks everything that cannot be told from the best: ret_tied[i].  better decides what best is.  The true winner is
+ * among them with at least 95 % probability.  Returns the index of the best value (the first of equals), or -1 if n
+ * is 0. */
 int ties_find(const struct contender *c, size_t n, enum better better, const struct noise *noise, bool *ret_tied);
 
-/* The same for results of one series, noise pooled from their own spread (with the prior): the rule of best and show.  Values are
- * >= 0; where one is 0, such as a count of errors, nothing is known of ratios and only what equals the best is tied. */
+/* The same for results of one series, noise pooled from their own spread (with the prior): the rule of best and show.
+ * Values are >= 0; where one is 0, such as a count of errors, nothing is known of ratios and only what equals the
+ * best is tied. */
 struct noise ties_judge(const struct spread *results, size_t n, enum keep keep, enum better better, bool *ret_tied);
 
-/* Marks what no other row is at least as good as in every metric and better in one.  values: n rows of n_metrics; NAN: not
- * measured, such a row is out.  ret_best[i]. */
+/* Marks what no other row is at least as good as in every metric and better in one.  values: n rows of n_metrics;
+ * NAN: not measured, such a row is out.  ret_best[i]. */
 void pareto_find(const double *values, size_t n, size_t n_metrics, const enum better *better, bool *ret_best);
 
 /* ---- effects (analysis_effects.c) ---- */
@@ -115,8 +119,8 @@ enum match_rule {
 void effects_find(const struct design *d, const enum match_rule *rules, struct effects *ret);
 void effects_done(struct effects *f);
 
-/* Of an axis without matched pairs: the axes that change along in the pairs of cells that differ least; ret_along[n_axes].
- * Returns the number of such pairs, 0 if the axis has one value only. */
+/* Of an axis without matched pairs: the axes that change along in the pairs of cells that differ least;
+ * ret_along[n_axes]. Returns the number of such pairs, 0 if the axis has one value only. */
 size_t design_along(const int *levels, size_t n, size_t n_axes, size_t axis, bool *ret_along);
 
 /* ---- comparison (analysis_compare.c) ---- */

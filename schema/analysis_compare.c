@@ -2,9 +2,10 @@
  *
  * Two sides, cell by cell and pooled; see analysis.h.
  *
- * The pooled p is that of a permutation test within cells: under "no difference" the trials of a cell could as well have been
- * dealt to the sides in any other way.  Up to ENUMERATE_MAX ways they are all gone through; beyond that the sum of so many cells
- * is normal, with a mean of 0 and a variance that the permutation itself gives, so no random numbers are needed.
+ * The pooled p is that of a permutation test within cells: under "no difference" the trials of a cell could as well
+ * have been dealt to the sides in any other way.  Up to ENUMERATE_MAX ways they are all gone through; beyond that the
+ * sum of so many cells is normal, with a mean of 0 and a variance that the permutation itself gives, so no random
+ * numbers are needed.
  */
 #include <math.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static double pair_se(const struct pair *p, const struct noise *noise)
 
 void compare_pair(const struct pair *p, const struct noise *noise, struct pair_test *ret)
 {
-	double d = log(p->b / p->a), margin = pair_se(p, noise) * (noise->is_assumed ? INFINITY : student_t95(noise->dof));
+	double d = log(p->b / p->a),
+	       margin = pair_se(p, noise) * (noise->is_assumed ? INFINITY : student_t95(noise->dof));
 
 	*ret = (struct pair_test){ .ratio = p->b / p->a, .low = 0, .high = INFINITY, .p = NAN, .p_floor = NAN };
 	if (!noise->is_assumed) {
@@ -89,7 +91,8 @@ static double stratum_statistic(const struct stratum *s)
 	return b / (s->n - s->n_a) - a / s->n_a;
 }
 
-/* Variance of the statistic over all ways to deal the trials: S^2 (1/a + 1/b), S^2 with n - 1 (sampling without replacement). */
+/* Variance of the statistic over all ways to deal the trials: S^2 (1/a + 1/b), S^2 with n - 1 (sampling without
+ * replacement). */
 static double stratum_variance(const struct stratum *s)
 {
 	double mean = 0, squares = 0;

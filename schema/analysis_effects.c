@@ -2,9 +2,10 @@
  *
  * Effects from matched cells; see analysis.h.
  *
- * For each axis and each two of its values, the rows with these values are sorted by everything but that axis; a run of equal rows is
- * a block in which only the axis varies, and gives the matched pairs.  So a thousand cells, seven axes and ten values an axis
- * are some hundred small sorts.  Blocks are disjoint: the pairs behind one change of value share no cell and are independent.
+ * For each axis and each two of its values, the rows with these values are sorted by everything but that axis; a run
+ * of equal rows is a block in which only the axis varies, and gives the matched pairs.  So a thousand cells, seven
+ * axes and ten values an axis are some hundred small sorts.  Blocks are disjoint: the pairs behind one change of
+ * value share no cell and are independent.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -110,8 +111,8 @@ static double match_variance(const struct design *d, const struct match *m)
 	return d->sigma * d->sigma * (a * a + b * b);
 }
 
-/* Interval of the mean log ratio: from the scatter of the pairs where there are several, and never narrower than the trials'
- * noise allows.  One pair of single trials has none. */
+/* Interval of the mean log ratio: from the scatter of the pairs where there are several, and never narrower than the
+ * trials' noise allows.  One pair of single trials has none. */
 static void effect_decide(const struct design *d, const struct match *m, size_t n, struct effect *f)
 {
 	double sum = 0, squares = 0, noise = 0, mean, sd, se, t;
@@ -141,8 +142,8 @@ static void effect_decide(const struct design *d, const struct match *m, size_t 
 		f->pairs_needed = pairs < 1e6 ? (size_t)ceil(pairs) : 0;
 		f->trials_needed = trials > 0 && trials < 1e5 ? (size_t)ceil(trials * d->trials[m[0].a]) : 0;
 	}
-	/* What noise adds to the squares is taken off, and 1.5 of its standard errors: of many axes without effect the one with the
-	 * luckiest pairs would else look important. */
+	/* What noise adds to the squares is taken off, and 1.5 of its standard errors: of many axes without effect
+	 * the one with the luckiest pairs would else look important. */
 	f->matters = sqrt(fmax(0, squares / (double)n - (d->is_sigma_assumed ? 0 : noise * (1 + 1.5 * sqrt(2 / (double)n)))));
 }
 
@@ -176,7 +177,8 @@ struct at_level {
 	size_t n;
 };
 
-static void levels_collect(const struct design *d, const struct match *m, size_t n, size_t other, struct at_level *ret, size_t *ret_n)
+static void levels_collect(const struct design *d, const struct match *m, size_t n, size_t other, struct at_level *ret,
+                           size_t *ret_n)
 {
 	*ret_n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -279,7 +281,8 @@ static void values_compare(struct finder *f, const size_t *all, size_t n_all, in
 	free(m.at);
 }
 
-/* Only values that stand in the same block can be compared, but which those are depends on what is free: all pairs are tried. */
+/* Only values that stand in the same block can be compared, but which those are depends on what is free: all pairs
+ * are tried. */
 static void axis_find_effects(struct finder *f)
 {
 	AUTO_FREE size_t *all = xcalloc(f->d->n + 1, sizeof(*all)), *rows = xcalloc(f->d->n + 1, sizeof(*rows));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much trials scatter; see analysis.h.  The results table holds minimum, maximum and count, not the trials, so the standard
- * deviation is estimated from the range; with three trials that loses 1 % of efficiency.
+ * How much trials scatter; see analysis.h.  The results table holds minimum, maximum and count, not the trials, so
+ * the standard deviation is estimated from the range; with three trials that loses 1 % of efficiency.
  */
 #include <math.h>
 
@@ -11,8 +11,8 @@
 #define PRIOR_COV 0.05
 #define PRIOR_DOF 4.0
 
-/* sqrt(E(range^2)) of n standard normal values, so that squares of ranges pool without bias (Duncan's d2* for one group; the mean of
- * the range itself, 1.693 for three, would put the noise 13 % too high). */
+/* sqrt(E(range^2)) of n standard normal values, so that squares of ranges pool without bias (Duncan's d2* for one
+ * group; the mean of the range itself, 1.693 for three, would put the noise 13 % too high). */
 static const double range_rms[] = { 0, 0, 1.414, 1.912, 2.239, 2.481, 2.673, 2.830, 2.963, 3.078, 3.179 };
 /* Degrees of freedom of the estimate range / d2* (same table). */
 static const double range_dof[] = { 0, 0, 1.0, 2.0, 2.9, 3.8, 4.7, 5.5, 6.3, 7.0, 7.7 };

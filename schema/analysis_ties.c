@@ -2,9 +2,9 @@
  *
  * Which cells may be the best: tie sets for one metric, the Pareto set for several; see analysis.h.
  *
- * The usual "within two standard errors" forgets that the leader is the largest of many noisy numbers: among 44 equals it is
- * wrong more often than once in ten.  So the distance allowed grows with the number of contenders that noise could have put in
- * front.  Contenders: a thousand at most in practice, each examined a few times.
+ * The usual "within two standard errors" forgets that the leader is the largest of many noisy numbers: among 44
+ * equals it is wrong more often than once in ten.  So the distance allowed grows with the number of contenders that
+ * noise could have put in front.  Contenders: a thousand at most in practice, each examined a few times.
  */
 #include <math.h>
 
@@ -90,7 +90,8 @@ struct noise ties_judge(const struct spread *results, size_t n, enum keep keep, 
 	for (size_t i = 0; i < n; i++) {
 		c[i] = (struct contender){ results[i].value, results[i].n, keep };
 		has_zero = has_zero || !(results[i].value > 0);
-		if (better == BETTER_LOWER ? results[i].value < results[best].value : results[i].value > results[best].value)
+		if (better == BETTER_LOWER ? results[i].value < results[best].value :
+		                             results[i].value > results[best].value)
 			best = i;
 	}
 	if (!has_zero)
@@ -126,7 +127,8 @@ void pareto_find(const double *values, size_t n, size_t n_metrics, const enum be
 	}
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < n && ret_best[i]; j++)
-			if (j != i && ret_best[j] && dominates(values + j * n_metrics, values + i * n_metrics, n_metrics, better))
+			if (j != i && ret_best[j] &&
+			    dominates(values + j * n_metrics, values + i * n_metrics, n_metrics, better))
 				ret_best[i] = false;
 	}
 }

@@ -87,7 +87,8 @@ static int name_canonical(const char *spelling, struct arena *a, const char **re
 	return 0;
 }
 
-static int size_canonical(const struct axis *axis, const char *spelling, struct arena *a, const char **ret, struct err *e)
+static int size_canonical(const struct axis *axis, const char *spelling, struct arena *a, const char **ret,
+                          struct err *e)
 {
 	char buf1[SIZE_TEXT], buf2[SIZE_TEXT];
 	int64_t bytes, down;
@@ -96,7 +97,8 @@ static int size_canonical(const struct axis *axis, const char *spelling, struct 
 		return -1;
 	if (bytes < axis->min || bytes > axis->max) {
 		err_set(e, ERR_USAGE, "'%s' is out of range", spelling);
-		return err_hint(e, "'%s' is %s to %s", axis->name, size_format(axis->min, buf1), size_format(axis->max, buf2));
+		return err_hint(e, "'%s' is %s to %s", axis->name, size_format(axis->min, buf1),
+		                size_format(axis->max, buf2));
 	}
 	if (bytes % axis->granule != 0) {
 		down = bytes - bytes % axis->granule;
@@ -168,11 +170,13 @@ static int integer_read(const struct axis *axis, const char *spelling, int64_t *
 	}
 	if (integer_with_unit(axis, spelling, ret) == 0)
 		return 0;
-	err_set(e, ERR_USAGE, "'%s' is not a whole number%s%s", spelling, axis->unit[0] != '\0' ? " of " : "", axis->unit);
+	err_set(e, ERR_USAGE, "'%s' is not a whole number%s%s", spelling, axis->unit[0] != '\0' ? " of " : "",
+	        axis->unit);
 	return err_hint(e, "'%s' is %lld to %lld", axis->name, (long long)axis->min, (long long)axis->max);
 }
 
-static int integer_canonical(const struct axis *axis, const char *spelling, struct arena *a, const char **ret, struct err *e)
+static int integer_canonical(const struct axis *axis, const char *spelling, struct arena *a, const char **ret,
+                             struct err *e)
 {
 	int64_t v;
 
@@ -187,7 +191,8 @@ static int integer_canonical(const struct axis *axis, const char *spelling, stru
 	return 0;
 }
 
-static int choice_canonical(const struct axis *axis, const char *spelling, struct arena *a, const char **ret, struct err *e)
+static int choice_canonical(const struct axis *axis, const char *spelling, struct arena *a, const char **ret,
+                            struct err *e)
 {
 	AUTO_TEXT struct text list = { 0 };
 

@@ -126,7 +126,8 @@ bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id st
 		return p->target.kind != TARGET_DIRECTORY;
 	case STEP_FORMAT:
 	case STEP_MOUNT:
-		return p->target.kind != TARGET_DIRECTORY && filesystem != NULL && strcmp(filesystem->value, "none") != 0;
+		return p->target.kind != TARGET_DIRECTORY && filesystem != NULL &&
+		       strcmp(filesystem->value, "none") != 0;
 	case STEP_TUNE:
 		return p->target.kind != TARGET_DIRECTORY || step_has_axis(c, step);
 	case STEP_CONFINE:
@@ -140,7 +141,8 @@ bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id st
 }
 
 /* Canonical options are words without quotes, so that blanks alone part them. */
-static int setting_words(const struct cell *c, const char *axis, struct arena *a, char ***ret, size_t *ret_n, struct err *e)
+static int setting_words(const struct cell *c, const char *axis, struct arena *a, char ***ret, size_t *ret_n,
+                         struct err *e)
 {
 	const struct setting *s = cell_get(c, axis);
 

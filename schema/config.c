@@ -102,7 +102,8 @@ static void read_socket(struct reading *r, const struct node *node)
 	if (s == NULL)
 		return;
 	if (strlen(s) > max)
-		diags_add(r->d, node->line, node->column, "'socket' is longer than the %zu characters that the kernel takes", max);
+		diags_add(r->d, node->line, node->column,
+		          "'socket' is longer than the %zu characters that the kernel takes", max);
 	else
 		r->c->socket = s;
 }
@@ -157,7 +158,8 @@ static void read_workloads(struct reading *r, const struct node *node)
 static bool is_named_map(struct reading *r, const struct node *node, const char *what)
 {
 	if (node->kind != NODE_MAP) {
-		diags_add(r->d, node->line, node->column, "'%s' takes a map of names, this is %s", what, node_kind_name(node));
+		diags_add(r->d, node->line, node->column, "'%s' takes a map of names, this is %s", what,
+		          node_kind_name(node));
 		return false;
 	}
 	for (size_t i = 0; i < node->n; i++)
@@ -194,8 +196,8 @@ static void read_device(struct reading *r, const struct node *key, const struct 
 
 	*ret = (struct config_device){ .name = key->text, .line = key->line, .column = key->column };
 	if (body->kind != NODE_MAP) {
-		diags_add(r->d, body->line, body->column, "device '%s' takes a map of identities, this is %s", key->text,
-		          node_kind_name(body));
+		diags_add(r->d, body->line, body->column, "device '%s' takes a map of identities, this is %s",
+		          key->text, node_kind_name(body));
 		return;
 	}
 	node_check_keys(body, known, "a device", r->d);
@@ -230,12 +232,15 @@ static void devices_check_twins(struct reading *r)
 	for (size_t i = 1; i < r->c->n_devices; i++)
 		for (size_t j = 0; j < i; j++) {
 			const struct config_device *x = &r->c->devices[i], *y = &r->c->devices[j];
-			const char *key = is_same(x->wwn, y->wwn) ? "wwn" : is_same(x->serial, y->serial) && x->wwn == NULL ? "serial" :
-			                  is_same(x->by_id, y->by_id) ? "by-id" :
-			                  is_same(x->backing_file, y->backing_file) ? "backing-file" : NULL;
+			const char *key = is_same(x->wwn, y->wwn)                         ? "wwn" :
+			                  is_same(x->serial, y->serial) && x->wwn == NULL ? "serial" :
+			                  is_same(x->by_id, y->by_id)                     ? "by-id" :
+			                  is_same(x->backing_file, y->backing_file)       ? "backing-file" :
+			                                                                    NULL;
 
 			if (key != NULL)
-				diags_add(r->d, x->line, x->column, "devices '%s' and '%s' have the same '%s'", y->name, x->name, key);
+				diags_add(r->d, x->line, x->column, "devices '%s' and '%s' have the same '%s'", y->name,
+				          x->name, key);
 		}
 }
 
@@ -256,7 +261,8 @@ static void read_images(struct reading *r, const struct node *node)
 	const struct node *path, *max, *keep;
 
 	if (node->kind != NODE_MAP) {
-		diags_add(r->d, node->line, node->column, "'images' takes a map with 'path', this is %s", node_kind_name(node));
+		diags_add(r->d, node->line, node->column, "'images' takes a map with 'path', this is %s",
+		          node_kind_name(node));
 		return;
 	}
 	node_check_keys(node, known, "images", r->d);
@@ -295,7 +301,8 @@ static const char **read_words(struct reading *r, const struct node *list, const
 	const char **words = arena_array(r->c->arena, n + 1, sizeof(*words));
 
 	if (list != NULL && list->kind != NODE_LIST)
-		diags_add(r->d, list->line, list->column, "'%s' takes a list of words, this is %s", what, node_kind_name(list));
+		diags_add(r->d, list->line, list->column, "'%s' takes a list of words, this is %s", what,
+		          node_kind_name(list));
 	for (size_t i = 0; i < n; i++) {
 		const char *word = scalar_text(list->at[i], what, r->d);
 
@@ -316,7 +323,8 @@ static bool is_family_taken(const char *name)
 	return false;
 }
 
-static void read_fact_program(struct reading *r, const struct node *key, const struct node *body, struct config_facts *ret)
+static void read_fact_program(struct reading *r, const struct node *key, const struct node *body,
+                              struct config_facts *ret)
 {
 	static const char *const known[] = { "run", "identity", "volatile", NULL };
 	bool is_map = body->kind == NODE_MAP;
@@ -325,14 +333,16 @@ static void read_fact_program(struct reading *r, const struct node *key, const s
 	if (is_map)
 		node_check_keys(body, known, "facts", r->d);
 	if (is_family_taken(key->text))
-		diags_add(r->d, key->line, key->column, "'%s' cannot name a program: facts of that name are iosweep's own", key->text);
+		diags_add(r->d, key->line, key->column,
+		          "'%s' cannot name a program: facts of that name are iosweep's own", key->text);
 	*ret = (struct config_facts){
 		.name = key->text, .argv = (char **)read_words(r, run, "run"),
 		.identity = read_words(r, is_map ? node_get(body, "identity") : NULL, "identity"),
 		.is_volatile = read_words(r, is_map ? node_get(body, "volatile") : NULL, "volatile"),
 	};
 	if (run == NULL || (run->kind == NODE_LIST && run->n == 0))
-		diags_add(r->d, body->line, body->column, "'%s' needs a program: [/PATH/PROGRAM, WORD, ...]", key->text);
+		diags_add(r->d, body->line, body->column, "'%s' needs a program: [/PATH/PROGRAM, WORD, ...]",
+		          key->text);
 	else if (ret->argv[0] != NULL && ret->argv[0][0] != '/')
 		diags_add(r->d, run->line, run->column, "'%s' must be the absolute path of a program", ret->argv[0]);
 }
@@ -361,7 +371,8 @@ static void read_root(struct reading *r, const struct node *root)
 	const char *known[ARRAY_SIZE(keys) + 1] = { NULL };
 
 	if (root->kind != NODE_MAP) {
-		diags_add(r->d, root->line, root->column, "the configuration is a map of keys, this is %s", node_kind_name(root));
+		diags_add(r->d, root->line, root->column, "the configuration is a map of keys, this is %s",
+		          node_kind_name(root));
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -386,7 +397,8 @@ static int owner_check(const char *path, bool is_directory, struct err *e)
 	if (!is_directory && !S_ISREG(st.st_mode))
 		return err_set(e, ERR_REFUSED, "'%s' is not a regular file", path);
 	if (st.st_uid != 0 && st.st_uid != geteuid()) {
-		err_set_(e, ERR_REFUSED, "'%s' belongs to uid %u, who could change the configuration", path, (unsigned)st.st_uid);
+		err_set_(e, ERR_REFUSED, "'%s' belongs to uid %u, who could change the configuration", path,
+		         (unsigned)st.st_uid);
 		return err_hint(e, "chown root '%s'", path);
 	}
 	/* in a sticky directory nobody can rename or remove what belongs to another */

@@ -21,8 +21,8 @@ struct config_directory {
 	const char *name, *path;
 };
 
-/* A program of root's that prints facts about the machine which only it can find out (a controller's cache policy, battery,
- * firmware), as lines "key=value".  Run as root before each trial; the facts are called NAME.key. */
+/* A program of root's that prints facts about the machine which only it can find out (a controller's cache policy,
+ * battery, firmware), as lines "key=value".  Run as root before each trial; the facts are called NAME.key. */
 struct config_facts {
 	const char *name;
 	char **argv;                /* NULL-terminated; argv[0] is absolute */

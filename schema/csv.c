@@ -50,7 +50,9 @@ static int quoted_read(struct csv *c, int line, int column)
 				return ch;
 		}
 		if (ch == '\0' || c->buf.n > CSV_RECORD_MAX)
-			return csv_fault(c, c->line, c->column - 1, ch == '\0' ? "a NUL" : "a record of more than 1 MiB"), -2;
+			return csv_fault(c, c->line, c->column - 1,
+			                 ch == '\0' ? "a NUL" : "a record of more than 1 MiB"),
+			       -2;
 		text_add_n(&c->buf, &byte, 1);
 	}
 }
@@ -75,9 +77,13 @@ static int field_read(struct csv *c, int ch, int line, int column)
 		if (is_quoted)
 			return csv_fault(c, c->line, c->column - 1, "characters after the closing quote"), -2;
 		if (ch == '"')
-			return csv_fault(c, c->line, c->column - 1, "a quote inside a field that does not begin with one"), -2;
+			return csv_fault(c, c->line, c->column - 1,
+			                 "a quote inside a field that does not begin with one"),
+			       -2;
 		if (ch == '\0' || c->buf.n > CSV_RECORD_MAX)
-			return csv_fault(c, c->line, c->column - 1, ch == '\0' ? "a NUL" : "a record of more than 1 MiB"), -2;
+			return csv_fault(c, c->line, c->column - 1,
+			                 ch == '\0' ? "a NUL" : "a record of more than 1 MiB"),
+			       -2;
 		text_add_n(&c->buf, &byte, 1);
 		ch = csv_getc(c);
 	}

@@ -32,7 +32,8 @@ struct csv {
 	size_t cap_offsets;
 };
 
-/* Reads the header line.  Faults (no header, an empty or a double name, a NUL, invalid UTF-8) are added to d; then -1. */
+/* Reads the header line.  Faults (no header, an empty or a double name, a NUL, invalid UTF-8) are added to d; then
+ * -1. */
 int csv_begin(struct csv *c, FILE *in, struct diags *d);
 /* 1: c->fields is the next record; 0: end of the file; -1: a fault was added to d, after which only csv_end may follow.
  * A record of another number of fields than the header has is a fault that reading goes on after: it is skipped. */

@@ -4,6 +4,7 @@
  */
 #include "schema/dataset.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,32 @@ char *dataset_cell_text(const struct dataset *d, size_t cell, const bool *which,
 		text_printf(&t, "%s%s=%s", t.n > 0 ? " " : "", d->axes[k].name, d->axes[k].shown[level]);
 	}
 	return arena_strdup(a, t.n > 0 ? text_str(&t) : "(one cell)");
+}
+
+void dataset_name_series(struct dataset *d)
+{
+	for (size_t i = 0; i < d->n_series; i++) {
+		struct dataset_series *v = &d->series[i];
+		bool key = false, tools = false, keep = false;
+
+		for (size_t k = 0; k < d->n_series; k++) {
+			const struct dataset_series *o = &d->series[k];
+
+			if (k == i || strcmp(o->key, v->key) != 0)
+				continue;
+			key = key || (strcmp(o->tools, v->tools) == 0 && o->keep == v->keep);
+			tools = tools || strcmp(o->tools, v->tools) != 0;
+			keep = keep || o->keep != v->keep;
+		}
+		v->name = v->key;
+		if (tools)
+			v->name = arena_printf(d->arena, "%s [%s]", v->name,
+			                       v->tools[0] != '\0' ? v->tools : "tool unknown");
+		if (keep)
+			v->name = arena_printf(d->arena, "%s [%s]", v->name, keep_name(v->keep));
+		if (key)
+			v->name = arena_printf(d->arena, "%s [workload %" PRId64 "]", v->name, v->workload_id);
+	}
 }
 
 void dataset_free(struct dataset *d)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A selection of results in memory: what show, best, effects, compare and plot work on.  Loaded by store_dataset.c, read by
- * everybody else.  A metric here is a *series*: numbers that may stand beside each other, because workload, metric,
- * tool versions and rule of aggregation are the same.  What differs in one of them is another series.
+ * A selection of results in memory: what show, best, effects, compare and plot work on.  Loaded by store_dataset.c,
+ * read by everybody else.  A metric here is a *series*: numbers that may stand beside each other, because workload,
+ * metric, tool versions and rule of aggregation are the same.  What differs in one of them is another series.
  *
  * Size: about 60 bytes a result and a few a setting; of a config that a host measured several times, the newest counts
  * unless asked otherwise, so the history of years stays small.
@@ -83,8 +83,8 @@ struct dataset {
 #define FLAG_TEXT 32
 /* The next flag of a list ("cached drift"), from *rest on; false at its end. */
 bool flag_next(const char **rest, char ret[FLAG_TEXT]);
-/* Flags that say a number is not to be relied on: such results take no part in rankings and effects.  'spread' is noise, and
- * 'single' and 'summary' only say what was published. */
+/* Flags that say a number is not to be relied on: such results take no part in rankings and effects.  'spread' is
+ * noise, and 'single' and 'summary' only say what was published. */
 bool flags_are_bad(const char *flags);
 /* Whether a result of n good trials takes part: not if it is flagged, nor if a cell that is not whole lacks trials. */
 enum ranked { RANKED, RANKED_NOT_FLAGGED, RANKED_NOT_INCOMPLETE };
@@ -101,6 +101,8 @@ static inline int dataset_level(const struct dataset *d, size_t cell, size_t axi
 const char *axis_value_text(const struct axis *def, const char *value, char *buf, size_t size);
 /* "filesystem=xfs readahead=2MiB": the axes marked in `which` (NULL: those with more than one value). */
 char *dataset_cell_text(const struct dataset *d, size_t cell, const bool *which, struct arena *a);
+/* Names every series by its key, and beside others of that key by what tells it from them: tools, rule, workload. */
+void dataset_name_series(struct dataset *d);
 void dataset_free(struct dataset *d); /* NULL is fine */
 
 #endif

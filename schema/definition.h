@@ -4,9 +4,9 @@
  *
  *     output -> SOURCE -> rows -> where, label -> value of each row -> combine -> metric
  *
- * A source takes one output apart into rows; a row has named fields (groups of a pattern, fields of a JSON object, columns
- * of a CSV line or of a printed table).  `value` is worked out for every row.  A metric has one source or an ordered list;
- * the first that yields a value is the one that counts.
+ * A source takes one output apart into rows; a row has named fields (groups of a pattern, fields of a JSON object,
+ * columns of a CSV line or of a printed table).  `value` is worked out for every row.  A metric has one source or an
+ * ordered list; the first that yields a value is the one that counts.
  */
 #ifndef IOSWEEP_DEFINITION_H
 #define IOSWEEP_DEFINITION_H
@@ -82,8 +82,8 @@ struct csv {
 	size_t n;
 };
 
-/* A printed table: the words of the heading line give the columns, values stand below them, aligned at their right edge.
- * A line that `also` matches belongs to the row above it: its values are the fields ALSO_COLUMN. */
+/* A printed table: the words of the heading line give the columns, values stand below them, aligned at their right
+ * edge. A line that `also` matches belongs to the row above it: its values are the fields ALSO_COLUMN. */
 struct also {
 	const char *prefix;
 	const pcre2_code *re;
@@ -166,7 +166,8 @@ struct row {
 /* Returns 0 to go on, -1 to stop with e filled. */
 typedef int (*row_cb)(struct row *row, void *arg, struct err *e);
 
-/* Calls cb for every row of one output.  cache: a place of the caller's for one output (zero it; freed with the arena). */
+/* Calls cb for every row of one output.  cache: a place of the caller's for one output (zero it; freed with the
+ * arena). */
 struct output_cache;
 int match_rows(const struct source *s, const struct capture *c, struct row *row, row_cb cb, void *arg, struct err *e);
 int json_rows(const struct source *s, const struct capture *c, struct output_cache *cache, struct row *row, row_cb cb,
@@ -175,8 +176,8 @@ int csv_rows(const struct source *s, const struct capture *c, struct row *row, r
 int grid_rows(const struct source *s, const struct capture *c, struct output_cache *cache, struct row *row, row_cb cb,
               void *arg, struct err *e);
 
-/* What a search fills in; pcre2_match_data_free.  Its memory is malloc's: a compiled pattern's own is an arena's, where each
- * search would leave some kilobytes for as long as the definition lives. */
+/* What a search fills in; pcre2_match_data_free.  Its memory is malloc's: a compiled pattern's own is an arena's,
+ * where each search would leave some kilobytes for as long as the definition lives. */
 pcre2_match_data *pattern_match_data(const pcre2_code *re);
 /* One search with limits on steps and depth, so that a catastrophic pattern ends: 1 found, 0 not, -1 ERR_TOOL. */
 int pattern_search(const pcre2_code *re, const char *s, size_t n, size_t from, pcre2_match_data *ret, struct err *e);
@@ -190,8 +191,8 @@ int pattern_group(const pcre2_code *re, const char *name);
 /* "$.jobs[*].read.\"x\"", ".a.b[0]", "a[-1]".  ERR_USAGE with the place. */
 int json_path_parse(struct arena *a, const char *text, struct json_path *ret, struct err *e);
 
-/* Number of a field under a unit table: 1 and the number; 0 absent (empty, or no number in it and none meant); -1 if it is
- * text that is no number, like "nan". */
+/* Number of a field under a unit table: 1 and the number; 0 absent (empty, or no number in it and none meant); -1 if
+ * it is text that is no number, like "nan". */
 /* Begins like nan or inf, with or without a sign; or looks like a number and cannot be one (1e999). */
 bool field_is_nonsense(const char *s, size_t n);
 int unit_value(const struct unit *unit, const char *s, size_t n, double *ret);

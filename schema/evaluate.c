@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions through SQLite; see evaluate.h.  Three fences: the text is scanned before SQLite sees it (which also turns
- * whole numbers into REAL ones), the authorizer refuses whatever the scan let through, and a progress handler ends what
- * runs too long.  Sizes: some thirty expressions a workload, a few thousand evaluations a trial (iozone's grid).
+ * Expressions through SQLite; see evaluate.h.  Three fences: the text is scanned before SQLite sees it (which also
+ * turns whole numbers into REAL ones), the authorizer refuses whatever the scan let through, and a progress handler
+ * ends what runs too long.  Sizes: some thirty expressions a workload, a few thousand evaluations a trial (iozone's
+ * grid).
  */
 #include "schema/evaluate.h"
 
@@ -85,7 +86,8 @@ int evaluator_new(struct evaluator **ret, struct err *e)
 
 	if (sqlite3_open_v2(":memory:", &ev->db,
 	                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-		err_set(e, ERR_SYSTEM, "open the evaluator: %s", ev->db != NULL ? sqlite3_errmsg(ev->db) : "out of memory");
+		err_set(e, ERR_SYSTEM, "open the evaluator: %s",
+		        ev->db != NULL ? sqlite3_errmsg(ev->db) : "out of memory");
 		evaluator_free(ev);
 		return err_failed();
 	}
@@ -121,7 +123,8 @@ static const char *number_copy(const char *s, struct text *sql)
 
 	for (; isdigit((unsigned char)*p) || *p == '.'; p++)
 		is_real |= *p == '.';
-	if ((*p == 'e' || *p == 'E') && (isdigit((unsigned char)p[1]) || ((p[1] == '-' || p[1] == '+') && isdigit((unsigned char)p[2])))) {
+	if ((*p == 'e' || *p == 'E') &&
+	    (isdigit((unsigned char)p[1]) || ((p[1] == '-' || p[1] == '+') && isdigit((unsigned char)p[2])))) {
 		is_real = true;
 		for (p += 2; isdigit((unsigned char)*p); p++)
 			;
@@ -160,8 +163,8 @@ static bool operator_is_allowed(const char *s)
 	return strchr(" \t\n+-*/%()<>=!,", *s) != NULL && !is_comment;
 }
 
-/* The next number, word or character as SQL.  Returns what follows it, or NULL and an error that names what does not belong
- * into arithmetic. */
+/* The next number, word or character as SQL.  Returns what follows it, or NULL and an error that names what does not
+ * belong into arithmetic. */
 static const char *token_scan(const char *s, const char *text, struct text *sql, struct err *e)
 {
 	bool is_variable = *s == ':';
@@ -180,7 +183,8 @@ static const char *token_scan(const char *s, const char *text, struct text *sql,
 			return err_set(e, ERR_USAGE, "'%c' does not belong into the expression '%s'", *s, text), NULL;
 		p = s + 1;
 	} else if (!is_variable && !word_is_allowed(s, (size_t)(p - s))) {
-		return err_set(e, ERR_USAGE, "'%.*s' is no function and no :variable in '%s'", (int)(p - s), s, text), NULL;
+		return err_set(e, ERR_USAGE, "'%.*s' is no function and no :variable in '%s'", (int)(p - s), s, text),
+		       NULL;
 	}
 	text_add_n(sql, s, (size_t)(p - s));
 	return p;

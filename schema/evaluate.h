@@ -21,10 +21,10 @@ static inline void auto_evaluator(struct evaluator **ev)
 }
 #define AUTO_EVALUATOR __attribute__((cleanup(auto_evaluator)))
 
-/* Compiles "100.0 * (:user + :system) / :elapsed".  Numbers (all of them REAL, also those written without a point, so that
- * 1 / 2 is a half), :variables, + - * / % comparisons, and or not, case when, between, in, is null, and the functions
- * abs coalesce ifnull iif max min nullif round.  Fails with ERR_USAGE for anything else: a quote, a column, a
- * table, a second statement or expression, more than 64 variables or 4000 characters.  The same text gives the same
+/* Compiles "100.0 * (:user + :system) / :elapsed".  Numbers (all of them REAL, also those written without a point, so
+ * that 1 / 2 is a half), :variables, + - * / % comparisons, and or not, case when, between, in, is null, and the
+ * functions abs coalesce ifnull iif max min nullif round.  Fails with ERR_USAGE for anything else: a quote, a column,
+ * a table, a second statement or expression, more than 64 variables or 4000 characters.  The same text gives the same
  * expression again. */
 int expression_compile(struct evaluator *ev, const char *text, struct expression **ret, struct err *e);
 

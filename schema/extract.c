@@ -54,7 +54,8 @@ struct summary {
 static void measured_add(struct extraction *x, struct measured m)
 {
 	if (x->n_done == x->done_cap) {
-		struct measured *more = arena_array(x->arena, x->done_cap = x->done_cap ? 2 * x->done_cap : 32, sizeof(*more));
+		struct measured *more = arena_array(x->arena, x->done_cap = x->done_cap ? 2 * x->done_cap : 32,
+		                                    sizeof(*more));
 
 		if (x->n_done > 0)
 			memcpy(more, x->done, x->n_done * sizeof(*more));
@@ -141,7 +142,8 @@ static int group_measure(struct extraction *x, const struct workload_metric *m, 
 }
 
 /* All labels of a source.  A label per row (a grid) needs no search for its mates. */
-static void groups_measure(struct extraction *x, const struct workload_metric *m, const struct source *s, struct collected *c)
+static void groups_measure(struct extraction *x, const struct workload_metric *m, const struct source *s,
+                           struct collected *c)
 {
 	AUTO_FREE bool *taken = xcalloc(c->n + 1, sizeof(*taken));
 	AUTO_FREE const struct found **rows = xcalloc(c->n + 1, sizeof(*rows));
@@ -256,7 +258,8 @@ static int outputs_complete(struct extraction *x, const char **ret_reason, struc
 static bool line_is_message(const struct extraction *x, const char *line, size_t n)
 {
 	const struct workload *w = x->w;
-	const char *colon = memchr(line, ':', n), *base = colon != NULL ? memrchr(line, '/', (size_t)(colon - line)) : NULL;
+	const char *colon = memchr(line, ':', n),
+		   *base = colon != NULL ? memrchr(line, '/', (size_t)(colon - line)) : NULL;
 
 	if (colon == NULL)
 		return false;
@@ -360,7 +363,8 @@ static int failed_verdict(struct extraction *x, int exit_status, struct verdict 
 		ret->reason = arena_printf(x->arena, "killed by signal %d%s%s", exit_status - 128, reason ? ": " : "",
 		                           ret->reason);
 	else if (exit_status != 0)
-		ret->reason = arena_printf(x->arena, "exit status %d%s%s", exit_status, reason ? ": " : "", ret->reason);
+		ret->reason = arena_printf(x->arena, "exit status %d%s%s", exit_status, reason ? ": " : "",
+		                           ret->reason);
 	return 1;
 }
 
@@ -385,7 +389,8 @@ static void nothing_verdict(struct extraction *x, const struct summary *sum, str
 		*ret = (struct verdict){ EXTRACT_UNPARSABLE, "no result was recognised in what was printed" };
 }
 
-static int verdict_find(struct extraction *x, const struct summary *sum, int exit_status, struct verdict *ret, struct err *e)
+static int verdict_find(struct extraction *x, const struct summary *sum, int exit_status, struct verdict *ret,
+                        struct err *e)
 {
 	const char *reason;
 	int rc = failed_verdict(x, exit_status, ret, e);
@@ -424,8 +429,8 @@ static void outcome_fill(const struct extraction *x, const struct verdict *v, st
 }
 
 int extract(const struct workload *w, const struct workload_param *params, size_t n_params,
-            const struct capture *captures, size_t n_captures, const struct fact *facts, size_t n_facts, int exit_status,
-            struct arena *a, struct outcome *ret, struct err *e)
+            const struct capture *captures, size_t n_captures, const struct fact *facts, size_t n_facts,
+            int exit_status, struct arena *a, struct outcome *ret, struct err *e)
 {
 	struct extraction x = { .w = w, .captures = captures, .n_captures = n_captures, .facts = facts, .n_facts = n_facts,
 		                .params = params, .n_params = n_params, .arena = a };

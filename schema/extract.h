@@ -65,10 +65,10 @@ struct outcome {
 	size_t n_seen;
 };
 
-/* exit_status: of the run step, 128 + signal if it was killed.  Fails (-1) only on an internal limit (PCRE2 match or depth
- * limit, evaluator limit): ERR_TOOL with the metric named. */
+/* exit_status: of the run step, 128 + signal if it was killed.  Fails (-1) only on an internal limit (PCRE2 match or
+ * depth limit, evaluator limit): ERR_TOOL with the metric named. */
 int extract(const struct workload *w, const struct workload_param *params, size_t n_params,
-            const struct capture *captures, size_t n_captures, const struct fact *facts, size_t n_facts, int exit_status,
-            struct arena *a, struct outcome *ret, struct err *e);
+            const struct capture *captures, size_t n_captures, const struct fact *facts, size_t n_facts,
+            int exit_status, struct arena *a, struct outcome *ret, struct err *e);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The source `grid`: a table printed for people.  The words of the heading line are its columns; a value belongs to the
- * heading word whose right edge is nearest to its own, so that empty cells stay empty (splitting at blanks would shift
- * everything behind them).  A row begins with a figure or a name below the heading; the first line that has neither, or a
- * word that is nobody's, ends the table.
+ * The source `grid`: a table printed for people.  The words of the heading line are its columns; a value belongs to
+ * the heading word whose right edge is nearest to its own, so that empty cells stay empty (splitting at blanks would
+ * shift everything behind them).  A row begins with a figure or a name below the heading; the first line that has
+ * neither, or a word that is nobody's, ends the table.
  */
 #include "schema/extract_cache.h"
 
@@ -79,7 +79,8 @@ static size_t name_column(const struct edges *edges, size_t used, size_t n_named
 
 /* Puts the words of a row into the columns of the heading.  Names at the left go by their place in the line, figures by
  * the nearest edge right of the last one used.  Returns how many figures found a column. */
-static size_t words_place(const struct edges *edges, size_t n_named, const struct span *words, size_t n, struct field *fields)
+static size_t words_place(const struct edges *edges, size_t n_named, const struct span *words, size_t n,
+                          struct field *fields)
 {
 	size_t used = 0, n_figures = 0;
 
@@ -92,7 +93,8 @@ static size_t words_place(const struct edges *edges, size_t n_named, const struc
 			best = name_column(edges, used, n_named, &words[i]);
 		} else {
 			for (size_t k = used; k < edges->n; k++)
-				if (distance(edges->right[k], words[i].right) < distance(edges->right[best], words[i].right))
+				if (distance(edges->right[k], words[i].right) <
+				    distance(edges->right[best], words[i].right))
 					best = k;
 			n_figures++;
 		}
@@ -161,7 +163,8 @@ static int also_add(struct builder *b, const struct line *line, const struct spa
 		if (found < 0)
 			return -1;
 		if (found > 0) {
-			words_place(&b->edges, 0, words + 1, n - 1, b->table->rows[b->table->n - 1].at + grid->n * (1 + i));
+			words_place(&b->edges, 0, words + 1, n - 1,
+			            b->table->rows[b->table->n - 1].at + grid->n * (1 + i));
 			return 1;
 		}
 	}

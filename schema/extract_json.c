@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The source `json`: a path leads to rows (objects or values) of the documents in an output, `take` names fields of a row.
- * The documents are found and decoded once for an output, however many metrics ask (a fio report of 1 MB: 30 of them).
+ * The source `json`: a path leads to rows (objects or values) of the documents in an output, `take` names fields of a
+ * row. The documents are found and decoded once for an output, however many metrics ask (a fio report of 1 MB: 30 of
+ * them).
  */
 #include "schema/definition.h"
 #include "schema/extract_cache.h"
@@ -68,7 +69,8 @@ int json_path_parse(struct arena *a, const char *text, struct json_path *ret, st
 			next = *key == '*' ? key + 1 : key_scan(a, key, &step->key);
 		}
 		if (next == NULL)
-			return err_set(e, ERR_USAGE, "'%s' is not a JSON path: '%s' is no key, [number], [*] or .*", text, s);
+			return err_set(e, ERR_USAGE, "'%s' is not a JSON path: '%s' is no key, [number], [*] or .*",
+			               text, s);
 		s = next;
 	}
 	if (*s != '\0' || *text == '\0')

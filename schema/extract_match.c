@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns (PCRE2): compiling into an arena, searching within limits, and the source `match`, whose rows are the matches
- * and whose fields are the named groups.
+ * Patterns (PCRE2): compiling into an arena, searching within limits, and the source `match`, whose rows are the
+ * matches and whose fields are the named groups.
  */
 #include "schema/definition.h"
 
@@ -22,14 +22,15 @@ static void arena_memory_free(void *p, void *a)
 	(void)p, (void)a; /* the arena frees it */
 }
 
-/* Characters instead of bytes only where the pattern speaks of them: checking a megabyte for valid UTF-8 costs more than
- * searching it. */
+/* Characters instead of bytes only where the pattern speaks of them: checking a megabyte for valid UTF-8 costs more
+ * than searching it. */
 static uint32_t pattern_options(const char *pattern)
 {
 	uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
 
 	for (const char *s = pattern; *s != '\0'; s++)
-		if ((unsigned char)*s >= 0x80 || (s[0] == '\\' && (s[1] == 'p' || s[1] == 'P' || s[1] == 'X' || s[1] == 'x')))
+		if ((unsigned char)*s >= 0x80 ||
+		    (s[0] == '\\' && (s[1] == 'p' || s[1] == 'P' || s[1] == 'X' || s[1] == 'x')))
 			options |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
 	return options;
 }

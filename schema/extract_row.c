@@ -24,8 +24,8 @@ struct scope {
 	const char *bad; /* text that should have been a number; arena */
 };
 
-/* 1 a number, 0 absent, -1 no such field.  A field of a pattern must be a number; one of a table may be anything ("+++++",
- * a name), but nan and inf mean that the tool computed nonsense. */
+/* 1 a number, 0 absent, -1 no such field.  A field of a pattern must be a number; one of a table may be anything
+ * ("+++++", a name), but nan and inf mean that the tool computed nonsense. */
 static int field_number(struct scope *scope, const char *name, double *ret)
 {
 	const struct row *row = scope->row;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the rows of one source to labelled values: where, value, label, growing, same, once, combine.  Private to extract*.c.
+ * From the rows of one source to labelled values: where, value, label, growing, same, once, combine.  Private to
+ * extract*.c.
  */
 #ifndef IOSWEEP_EXTRACT_ROW_H
 #define IOSWEEP_EXTRACT_ROW_H

@@ -32,7 +32,9 @@ static size_t number_length(const char *s, size_t n)
 	if (i == n || (s[i] != 'e' && s[i] != 'E'))
 		return i;
 	exponent = i + 1 + sign_length(s + i + 1, n - i - 1);
-	return digits_length(s + exponent, n - exponent, "") > 0 ? exponent + digits_length(s + exponent, n - exponent, "") : i;
+	return digits_length(s + exponent, n - exponent, "") > 0 ?
+	               exponent + digits_length(s + exponent, n - exponent, "") :
+	               i;
 }
 
 static bool word_is(const char *s, size_t n, const char *word)

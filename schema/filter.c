@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text -> terms, and terms against values; see filter.h.  Filters have some ten terms; nothing here is fast or needs to be.
+ * Text -> terms, and terms against values; see filter.h.  Filters have some ten terms; nothing here is fast or needs
+ * to be.
  */
 #include "schema/filter.h"
 
@@ -98,12 +99,12 @@ static bool term_begins(const char *s)
 	return p > s && operator_at(p, &n) >= 0;
 }
 
-/* A label or an environment fact is free text and often has blanks, and the shell has taken the quotes off: blanks belong to
- * the value until another term begins. */
+/* A label or an environment fact is free text and often has blanks, and the shell has taken the quotes off: blanks
+ * belong to the value until another term begins. */
 static bool key_is_free_text(const char *key)
 {
-	return text_starts(key, "label.") || text_starts(key, "env.") || strcmp(key, "mkfs") == 0 || strcmp(key, "mount") == 0 ||
-	       strcmp(key, "plan") == 0;
+	return text_starts(key, "label.") || text_starts(key, "env.") || strcmp(key, "mkfs") == 0 ||
+	       strcmp(key, "mount") == 0 || strcmp(key, "plan") == 0;
 }
 
 static bool value_ends(const char *p, bool is_free)
@@ -206,7 +207,8 @@ static int term_date(struct filter_term *t, struct err *e)
 		return filter_fault(t, e, "'%s' takes '=' and one date", t->key);
 	if (filter_date(t->values[0], &from_ms, &to_ms) < 0) {
 		if (duration_parse(t->values[0], &ago_ns, NULL) < 0)
-			return filter_fault(t, e, "'%s' is not a date: write 2026-01-31, 2026-01-31T21:00 or 30d", t->values[0]);
+			return filter_fault(t, e, "'%s' is not a date: write 2026-01-31, 2026-01-31T21:00 or 30d",
+			                    t->values[0]);
 		from_ms = to_ms = now_ms() - ago_ns / 1000000;
 	}
 	t->at_ms = t->kind == FILTER_SINCE ? from_ms : to_ms;
@@ -222,8 +224,8 @@ static int term_canonical(const struct reader *r, struct filter_term *t, struct 
 		struct err why = { 0 };
 		const char *value;
 
-		if (axis == NULL || axis->kind == AXIS_FILESYSTEM || axis->kind == AXIS_WORDS || axis->kind == AXIS_TEXT ||
-		    strpbrk(t->values[i], "*?") != NULL)
+		if (axis == NULL || axis->kind == AXIS_FILESYSTEM || axis->kind == AXIS_WORDS ||
+		    axis->kind == AXIS_TEXT || strpbrk(t->values[i], "*?") != NULL)
 			continue;
 		if (axis->kind == AXIS_SIZE) { /* ranges and granules are the plan's business */
 			int64_t bytes;
@@ -232,7 +234,8 @@ static int term_canonical(const struct reader *r, struct filter_term *t, struct 
 				t->values[i] = KERNEL_DEFAULT;
 				continue;
 			}
-			if (size_parse(t->values[i], strcmp(t->key, "readahead") == 0 ? SIZE_SECTORS : 0, &bytes, &why) < 0)
+			if (size_parse(t->values[i], strcmp(t->key, "readahead") == 0 ? SIZE_SECTORS : 0, &bytes,
+			               &why) < 0)
 				return filter_fault(t, e, "%s", why.text), err_hint(e, "%s", why.hint);
 			t->values[i] = arena_printf(r->a, "%lld", (long long)bytes);
 		} else if (axis_canonical(axis, t->values[i], r->a, &value, &why) == 0) {
@@ -267,7 +270,8 @@ static int operator_fault(const struct reader *r, const char *key, struct err *e
 	int n = (int)strspn(r->at, "=<>!~:");
 
 	if (n > 0)
-		reader_fault(r, r->at, e, "'%.*s' after '%s' is no operator: write one of = != < <= > >=", n, r->at, key);
+		reader_fault(r, r->at, e, "'%.*s' after '%s' is no operator: write one of = != < <= > >=", n, r->at,
+		             key);
 	else
 		reader_fault(r, r->at, e, "an operator is missing after '%s': one of = != < <= > >=", key);
 	return err_hint(e, "a filter is such as filesystem=xfs; a sweep is named by its number, last, or the front of its UUID");

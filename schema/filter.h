@@ -4,9 +4,9 @@
  *
  *     filesystem=xfs,ext4 readahead>=2MiB host=db* since=2026-01-01 label.total_raid!=0 metric=dd-read.* state=ok
  *
- * A filter is terms that must all hold.  A term is KEY OPERATOR VALUE without blanks around the operator, which is one of
- * = != > >= < <= .  After = and != the value may be a list (any of them), and each may hold * and ?.  'quotes' or "quotes"
- * keep blanks and commas.  Keys:
+ * A filter is terms that must all hold.  A term is KEY OPERATOR VALUE without blanks around the operator, which is
+ * one of = != > >= < <= .  After = and != the value may be a list (any of them), and each may hold * and ?.  'quotes'
+ * or "quotes" keep blanks and commas.  Keys:
  *     an axis             readahead, queue.nr_requests, label.hw, dd-write.bs ...   (label.X: also a sweep's label)
  *     host plan sweep     name; sweep also takes ids, last, last~1
  *     workload metric     metric is WORKLOAD.METRIC or METRIC
@@ -59,12 +59,12 @@ struct filter {
 	bool no_details; /* metrics that are details take part only where a term names metrics; false after filter_parse */
 };
 
-/* Each word is an argument of the command line and may hold several terms.  Faults are ERR_USAGE; the text shows the argument
- * and marks the column in lines of their own. */
+/* Each word is an argument of the command line and may hold several terms.  Faults are ERR_USAGE; the text shows the
+ * argument and marks the column in lines of their own. */
 int filter_parse(const char *const *words, size_t n, struct arena *a, struct filter *ret, struct err *e);
 
-/* Whether a canonical value meets a term of = != < <= > >= ; numbers and sizes are compared as such, and only they by < and >.
- * "kernel-default" and texts meet no < or >. */
+/* Whether a canonical value meets a term of = != < <= > >= ; numbers and sizes are compared as such, and only they by
+ * < and >. "kernel-default" and texts meet no < or >. */
 bool filter_matches(const struct filter_term *t, const char *value);
 /* * and ? only; the whole text. */
 bool filter_glob(const char *pattern, const char *text);

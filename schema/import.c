@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of a published table -> cells and trials; see import.h.  One row at a time: memory grows with the hosts of the table and
- * with the joined file, not with the table.
+ * The rows of a published table -> cells and trials; see import.h.  One row at a time: memory grows with the hosts of
+ * the table and with the joined file, not with the table.
  */
 #include "schema/import.h"
 
@@ -107,8 +107,8 @@ static int joined_row_find(struct importer *im)
 			im->row = &im->joined[i];
 	if (im->row != NULL)
 		return 0;
-	diags_add(im->faults, im->csv.fields[on].line, im->csv.fields[on].column, "'%s' has no row whose %s is '%s'", im->map.join_file,
-	          im->map.join_on, im->csv.fields[on].text);
+	diags_add(im->faults, im->csv.fields[on].line, im->csv.fields[on].column, "'%s' has no row whose %s is '%s'",
+	          im->map.join_file, im->map.join_on, im->csv.fields[on].text);
 	return -1;
 }
 
@@ -150,10 +150,12 @@ static FILE *file_open(const char *path, SHA256_CTX *sha, struct err *e)
 	return in;
 }
 
-static int join_read(struct importer *im, const char *map_path, SHA256_CTX *sha, struct diags *map_faults, struct err *e)
+static int join_read(struct importer *im, const char *map_path, SHA256_CTX *sha, struct diags *map_faults,
+                     struct err *e)
 {
 	const char *slash = strrchr(map_path, '/');
-	AUTO_FREE char *path = xasprintf("%.*s%s", slash != NULL ? (int)(slash - map_path + 1) : 0, map_path, im->map.join_file);
+	AUTO_FREE char *path = xasprintf("%.*s%s", slash != NULL ? (int)(slash - map_path + 1) : 0, map_path,
+	                                 im->map.join_file);
 	FILE *in = file_open(path, sha, e);
 	int on;
 
@@ -162,8 +164,9 @@ static int join_read(struct importer *im, const char *map_path, SHA256_CTX *sha,
 	if (csv_begin(&im->joined_csv, in, im->faults) == 0) {
 		on = csv_column(&im->joined_csv, im->map.join_on);
 		if (on < 0 || csv_column(&im->csv, im->map.join_on) < 0)
-			diags_add(map_faults, im->map.join_line, im->map.join_column, "'%s' is a column of both tables: '%s' has none",
-			          im->map.join_on, on < 0 ? im->map.join_file : "the table");
+			diags_add(map_faults, im->map.join_line, im->map.join_column,
+			          "'%s' is a column of both tables: '%s' has none", im->map.join_on,
+			          on < 0 ? im->map.join_file : "the table");
 		else
 			joined_rows_read(im, on);
 	}
@@ -185,11 +188,13 @@ static bool setting_make(struct importer *im, const struct import_axis *x, struc
 		return false;
 	*ret = (struct setting){ .axis = x->name, .def = x->def, .value = text };
 	ret->requested = x->field.unit != NULL ? arena_printf(row_arena, "%s%s", text, x->field.unit) : text;
-	if (strcmp(text, KERNEL_DEFAULT) == 0 || x->def->kind == AXIS_FILESYSTEM || x->def->kind == AXIS_WORDS || x->def->kind == AXIS_TEXT)
+	if (strcmp(text, KERNEL_DEFAULT) == 0 || x->def->kind == AXIS_FILESYSTEM || x->def->kind == AXIS_WORDS ||
+	    x->def->kind == AXIS_TEXT)
 		return true;
 	if (x->def->kind == AXIS_SIZE) { /* what was measured is true even where it is no multiple of a page */
 		if (size_parse(ret->requested, SIZE_SECTORS, &bytes, &why) < 0) {
-			fault(im, &x->field, "%s: %s%s%s", x->name, why.text, why.hint[0] != '\0' ? "; " : "", why.hint);
+			fault(im, &x->field, "%s: %s%s%s", x->name, why.text, why.hint[0] != '\0' ? "; " : "",
+			      why.hint);
 			return false;
 		}
 		ret->value = arena_printf(row_arena, "%lld", (long long)bytes);
@@ -272,7 +277,8 @@ static int figure_read(struct importer *im, const struct import_metric *m, struc
 	if (text[0] == '\0' && m->is_optional)
 		return 0;
 	if (text[0] == '\0') {
-		fault(im, &m->field, "%s.%s: the field is empty; a metric that is not always measured says optional: yes in the map",
+		fault(im, &m->field,
+		      "%s.%s: the field is empty; a metric that is not always measured says optional: yes in the map",
 		      im->map.workloads[m->workload].name, m->name);
 		return -1;
 	}
@@ -303,8 +309,10 @@ static size_t flags_make(struct importer *im, struct arena *row_arena, struct tr
 	if (im->map.keep == KEEP_SINGLE)
 		ret[n++] = (struct trial_flag){ "single", "a single figure, as published" };
 	else if (im->map.of > 1)
-		ret[n++] = (struct trial_flag){ "summary", arena_printf(row_arena, "the %s of %d runs, as published; the runs are not known",
-			                                                 im->map.keep == KEEP_MEAN ? "mean" : "middle", im->map.of) };
+		ret[n++] = (struct trial_flag){
+			"summary", arena_printf(row_arena, "the %s of %d runs, as published; the runs are not known",
+			                        im->map.keep == KEEP_MEAN ? "mean" : "middle", im->map.of)
+		};
 	for (size_t i = 0; i < im->map.n_flags && n < METRICS_MAX; i++)
 		if (strcmp(field_text(im, &im->map.flags[i].field), im->map.flags[i].is) == 0)
 			ret[n++] = (struct trial_flag){ im->map.flags[i].name, "as published" };
@@ -343,15 +351,18 @@ static struct host *host_find(struct importer *im, struct err *e)
 	for (size_t i = 0; i < im->map.n_workloads && !h->sweep.is_known; i++) {
 		const struct import_workload *w = &im->map.workloads[i];
 
-		if (store_import_workload(im->s, h->sweep.id, (int64_t)i, w->name, w->definition, w->parameters, &h->workload_ids[i], e) < 0)
+		if (store_import_workload(im->s, h->sweep.id, (int64_t)i, w->name, w->definition, w->parameters,
+		                          &h->workload_ids[i], e) < 0)
 			return NULL;
 	}
 	im->n_hosts++;
 	return h;
 }
 
-/* The figures of one workload in this row, as one trial; row: what the trials of a row share.  -1 only on a system error. */
-static int workload_import(struct importer *im, struct host *h, size_t workload, const struct import_trial *row, struct err *e)
+/* The figures of one workload in this row, as one trial; row: what the trials of a row share.  -1 only on a system
+ * error. */
+static int workload_import(struct importer *im, struct host *h, size_t workload, const struct import_trial *row,
+                           struct err *e)
 {
 	struct measured measured[METRICS_MAX];
 	const struct import_metric *of[METRICS_MAX];
@@ -375,8 +386,9 @@ static int workload_import(struct importer *im, struct host *h, size_t workload,
 	if (store_import_trial(im->s, &t, &duplicate, e) < 0)
 		return -1;
 	if (duplicate >= 0)
-		fault(im, &of[duplicate]->field, "%s.%s: an earlier row has the same axes%s", im->map.workloads[workload].name,
-		      of[duplicate]->name, im->map.has_repetition ? " and repetition" : "; an axis or 'repetition' is missing in the map");
+		fault(im, &of[duplicate]->field, "%s.%s: an earlier row has the same axes%s",
+		      im->map.workloads[workload].name, of[duplicate]->name,
+		      im->map.has_repetition ? " and repetition" : "; an axis or 'repetition' is missing in the map");
 	h->sweep.n_figures += n;
 	return 0;
 }
@@ -386,7 +398,8 @@ static int repetition_read(struct importer *im)
 	int64_t n = 1;
 
 	if (im->map.has_repetition && integer_parse(field_text(im, &im->map.repetition), 1, 1000000, &n) < 0)
-		fault(im, &im->map.repetition, "'%s' is not the number of a repetition", field_text(im, &im->map.repetition));
+		fault(im, &im->map.repetition, "'%s' is not the number of a repetition",
+		      field_text(im, &im->map.repetition));
 	return (int)n;
 }
 
@@ -429,17 +442,19 @@ static int rows_import(struct importer *im, struct err *e)
 		if (row_import(im, e) < 0)
 			return -1;
 	if (rc < 0 || im->faults->n > 0)
-		return err_set(e, ERR_USAGE, "nothing was imported: '%s' has %zu error%s", im->faults->file, im->faults->n + im->faults->n_lost,
-		               im->faults->n + im->faults->n_lost == 1 ? "" : "s");
+		return err_set(e, ERR_USAGE, "nothing was imported: '%s' has %zu error%s", im->faults->file,
+		               im->faults->n + im->faults->n_lost, im->faults->n + im->faults->n_lost == 1 ? "" : "s");
 	if (im->n_hosts == 0)
 		return err_set(e, ERR_USAGE, "nothing was imported: '%s' has no row with a figure", im->faults->file);
 	for (size_t i = 0; i < im->n_hosts; i++)
-		if (!im->hosts[i].sweep.is_known && store_import_end(im->s, im->hosts[i].sweep.id, im->map.published_ms, e) < 0)
+		if (!im->hosts[i].sweep.is_known &&
+		    store_import_end(im->s, im->hosts[i].sweep.id, im->map.published_ms, e) < 0)
 			return -1;
 	return 0;
 }
 
-static int table_import(struct importer *im, const char *csv_path, const char *map_path, struct diags *map_faults, struct err *e)
+static int table_import(struct importer *im, const char *csv_path, const char *map_path, struct diags *map_faults,
+                        struct err *e)
 {
 	AUTO_TEXT struct text map = { 0 };
 	SHA256_CTX sha;

@@ -19,8 +19,8 @@ struct import_report {
 	size_t n_rows, n_skipped; /* rows of the table; those without a figure that the map asks for */
 };
 
-/* Faults of the map and of the table go to their diags (both initialised by the caller), with line and column; then -1 with
- * ERR_USAGE, and nothing was written. */
+/* Faults of the map and of the table go to their diags (both initialised by the caller), with line and column; then
+ * -1 with ERR_USAGE, and nothing was written. */
 int import_table(struct store *s, const char *csv_path, const char *map_path, struct arena *a, struct diags *map_faults,
                  struct diags *csv_faults, struct import_report *ret, struct err *e);
 

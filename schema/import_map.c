@@ -92,7 +92,8 @@ static struct import_where *where_read(const struct reader *r, const struct node
 }
 
 /* {column: X} or {value: X}, or a scalar, which is a constant. */
-static struct import_field field_read(const struct reader *r, const struct node *n, const char *const *known, const char *what)
+static struct import_field field_read(const struct reader *r, const struct node *n, const char *const *known,
+                                      const char *what)
 {
 	static const char *const plain[] = { "column", "value", "unit", "values", NULL };
 	struct import_field f = { .index = -1, .line = n->line, .column_at = n->column };
@@ -133,7 +134,8 @@ static void axes_read(const struct reader *r, const struct node *map)
 			continue;
 		}
 		diags_add(r->d, map->keys[i]->line, map->keys[i]->column, "unknown axis '%s'%s%s%s", axis->name,
-		          axis_nearest(axis->name) ? ", did you mean '" : "", axis_nearest(axis->name) ? axis_nearest(axis->name) : "",
+		          axis_nearest(axis->name) ? ", did you mean '" : "",
+		          axis_nearest(axis->name) ? axis_nearest(axis->name) : "",
 		          axis_nearest(axis->name) ? "'?" : ": a name of your own is written label.NAME");
 	}
 	if (m->n_axes > CELL_SETTINGS_MAX)
@@ -174,7 +176,8 @@ static size_t workload_index(const struct reader *r, const char *name)
 }
 
 /* Unit and direction: both must be said, since nobody can guess them from a number. */
-static void metric_unit_read(const struct reader *r, const struct node *key, const struct node *n, struct import_metric *m)
+static void metric_unit_read(const struct reader *r, const struct node *key, const struct node *n,
+                             struct import_metric *m)
 {
 	const struct unit *unit = m->field.unit != NULL ? unit_find(m->field.unit) : NULL;
 	const char *better = scalar_get(r, n, "better", "");
@@ -185,7 +188,9 @@ static void metric_unit_read(const struct reader *r, const struct node *key, con
 	m->factor = unit != NULL ? unit->factor : 1;
 	if (strcmp(better, "higher") != 0 && strcmp(better, "lower") != 0 && strcmp(better, "neither") != 0)
 		fault(r, n, "'%s' needs better: higher, lower or neither", key->text);
-	m->better = strcmp(better, "lower") == 0 ? BETTER_LOWER : strcmp(better, "neither") == 0 ? BETTER_NEITHER : BETTER_HIGHER;
+	m->better = strcmp(better, "lower") == 0   ? BETTER_LOWER :
+	            strcmp(better, "neither") == 0 ? BETTER_NEITHER :
+	                                             BETTER_HIGHER;
 }
 
 static void metric_read(const struct reader *r, const struct node *key, const struct node *n)
@@ -221,7 +226,8 @@ static void measured_read(const struct reader *r, const struct node *root)
 	}
 	if (workloads != NULL && !is_map(r, workloads, "'workloads'"))
 		return;
-	r->map->workloads = arena_array(r->a, metrics->n + (workloads != NULL ? workloads->n : 0) + 1, sizeof(*r->map->workloads));
+	r->map->workloads = arena_array(r->a, metrics->n + (workloads != NULL ? workloads->n : 0) + 1,
+	                                sizeof(*r->map->workloads));
 	r->map->metrics = arena_array(r->a, metrics->n + 1, sizeof(*r->map->metrics));
 	for (size_t i = 0; workloads != NULL && i < workloads->n; i++)
 		workload_read_node(r, workloads->keys[i]->text, workloads->at[i]);
@@ -245,7 +251,9 @@ static void facts_read(const struct reader *r, const struct node *facts, const s
 	m->flags = arena_array(r->a, flags->n + 1, sizeof(*m->flags));
 	for (size_t i = 0; i < flags->n; i++)
 		m->flags[m->n_flags++] = (struct import_flag){ flags->keys[i]->text,
-			                                       flags->at[i]->kind == NODE_MAP ? scalar_get(r, flags->at[i], "is", "yes") : "",
+			                                       flags->at[i]->kind == NODE_MAP ?
+			                                               scalar_get(r, flags->at[i], "is", "yes") :
+			                                               "",
 			                                       field_read(r, flags->at[i], known, "a flag") };
 }
 
@@ -269,7 +277,8 @@ static void header_read(const struct reader *r, const struct node *root)
 {
 	struct import_map *m = r->map;
 	const char *published = scalar_get(r, root, "published", NULL);
-	const struct node *join = node_get(root, "join"), *host = node_get(root, "host"), *rep = node_get(root, "repetition");
+	const struct node *join = node_get(root, "join"), *host = node_get(root, "host"),
+	                  *rep = node_get(root, "repetition");
 	int64_t to_ms;
 
 	m->name = scalar_get(r, root, "import", NULL);
@@ -281,8 +290,10 @@ static void header_read(const struct reader *r, const struct node *root)
 		fault(r, root, "'%s' is missing: where the table was published", "source");
 	if (published == NULL)
 		fault(r, root, "'%s' is missing: a date as 2008-11 or 2008-11-20", "published");
-	else if (filter_date(published, &m->published_ms, &to_ms) < 0 || m->published_ms < 0 || to_ms > STORE_TIME_MAX_MS)
-		fault(r, node_get(root, "published"), "'%s' is not a date of 1970 to 2199: write 2008, 2008-11 or 2008-11-20", published);
+	else if (filter_date(published, &m->published_ms, &to_ms) < 0 || m->published_ms < 0 ||
+	         to_ms > STORE_TIME_MAX_MS)
+		fault(r, node_get(root, "published"),
+		      "'%s' is not a date of 1970 to 2199: write 2008, 2008-11 or 2008-11-20", published);
 	if (host == NULL)
 		fault(r, root, "'%s' is missing: {value: NAME} or {column: NAME}", "host");
 	else
@@ -308,8 +319,8 @@ static void text_quote(struct text *t, const char *s)
 	text_add(t, "'");
 }
 
-/* What the store keeps as the workload's definition: enough to tell it from a real one.  Tables that say the same of it have the
- * same workload, so that their figures can be compared. */
+/* What the store keeps as the workload's definition: enough to tell it from a real one.  Tables that say the same of
+ * it have the same workload, so that their figures can be compared. */
 static void definitions_make(const struct reader *r)
 {
 	for (size_t i = 0; i < r->map->n_workloads; i++) {
@@ -366,7 +377,8 @@ int import_map_read(struct arena *a, const char *data, size_t n, struct diags *d
 
 /* ---- binding ---- */
 
-static int column_find(const struct csv *table, const struct csv *joined, const char *name, int line, int column, struct diags *d)
+static int column_find(const struct csv *table, const struct csv *joined, const char *name, int line, int column,
+                       struct diags *d)
 {
 	int at = csv_column(table, name);
 	const char *nearest;
@@ -376,8 +388,8 @@ static int column_find(const struct csv *table, const struct csv *joined, const 
 	if (at >= 0)
 		return at;
 	nearest = text_nearest(name, (const char *const *)table->names, table->n_names);
-	diags_add(d, line, column, "the table has no column '%s'%s%s%s", name, nearest ? ", did you mean '" : "", nearest ? nearest : "",
-	          nearest ? "'?" : "");
+	diags_add(d, line, column, "the table has no column '%s'%s%s%s", name, nearest ? ", did you mean '" : "",
+	          nearest ? nearest : "", nearest ? "'?" : "");
 	return -1;
 }
 
@@ -387,7 +399,8 @@ static void field_bind(struct import_field *f, const struct csv *table, const st
 		f->index = column_find(table, joined, f->column, f->line, f->column_at, d);
 }
 
-static void where_bind(struct import_where *w, size_t n, const struct csv *table, const struct csv *joined, struct diags *d)
+static void where_bind(struct import_where *w, size_t n, const struct csv *table, const struct csv *joined,
+                       struct diags *d)
 {
 	for (size_t i = 0; i < n; i++)
 		w[i].index = column_find(table, joined, w[i].column, w[i].line, w[i].column_at, d);

@@ -18,9 +18,9 @@
  *     metrics: {dd-write.throughput: {column: dd_write_mb_s, unit: MB/s, better: higher}}
  *     flags: {approximate: {column: approximate, is: yes}}
  *
- * A field is {column: NAME} or {value: TEXT}; `values: {from: to}` translates what stands in the column.  A metric may
- * also have `where: {column: value}` (it stands in those rows only), `optional: yes` (an empty field is not measured) and
- * `label:`.  Nothing of this file touches the store.
+ * A field is {column: NAME} or {value: TEXT}; `values: {from: to}` translates what stands in the column.  A metric
+ * may also have `where: {column: value}` (it stands in those rows only), `optional: yes` (an empty field is not
+ * measured) and `label:`.  Nothing of this file touches the store.
  */
 #ifndef IOSWEEP_IMPORT_MAP_H
 #define IOSWEEP_IMPORT_MAP_H
@@ -108,8 +108,8 @@ struct import_map { /* all in the arena */
 
 /* Reads a map; faults go to d with line and column, all of them, then -1. */
 int import_map_read(struct arena *a, const char *data, size_t n, struct diags *d, struct import_map *ret);
-/* Finds the map's columns among the table's (and the joined file's, NULL: none); what is missing goes to d, with the nearest
- * name. */
+/* Finds the map's columns among the table's (and the joined file's, NULL: none); what is missing goes to d, with the
+ * nearest name. */
 int import_map_bind(struct import_map *m, const struct csv *table, const struct csv *joined, struct diags *d);
 
 #endif

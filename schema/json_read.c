@@ -85,8 +85,8 @@ static int unicode_read(const char *p, const char *end, uint32_t *ret)
 		return -1;
 	if (*ret < 0xd800 || *ret > 0xdfff)
 		return 4;
-	if (*ret > 0xdbff || end - p < 10 || p[4] != '\\' || p[5] != 'u' || hex4_read(p + 6, &low) < 0 || low < 0xdc00 ||
-	    low > 0xdfff)
+	if (*ret > 0xdbff || end - p < 10 || p[4] != '\\' || p[5] != 'u' || hex4_read(p + 6, &low) < 0 ||
+	    low < 0xdc00 || low > 0xdfff)
 		return -1;
 	*ret = 0x10000 + ((*ret - 0xd800) << 10) + (low - 0xdc00);
 	return 10;

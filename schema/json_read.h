@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON documents inside other text: what a tool printed may have warnings before and lines after the document, and numbers
- * that JSON does not have (nan, inf).  json-c reads whole messages (message.c); this finds where a document begins and
- * ends, and keeps the text of every number, so that one strict number grammar decides what it is.
+ * JSON documents inside other text: what a tool printed may have warnings before and lines after the document, and
+ * numbers that JSON does not have (nan, inf).  json-c reads whole messages (message.c); this finds where a document
+ * begins and ends, and keeps the text of every number, so that one strict number grammar decides what it is.
  */
 #ifndef IOSWEEP_JSON_READ_H
 #define IOSWEEP_JSON_READ_H
@@ -27,8 +27,8 @@ struct json {
 
 enum json_end { JSON_WHOLE, JSON_BROKEN, JSON_CUT /* the text ends inside it */ };
 
-/* Decodes one value at the front of the text; ret_used: bytes up to its end.  Fails on anything RFC 8259 does not allow,
- * but for the numbers nan, inf and infinity in any case and sign. */
+/* Decodes one value at the front of the text; ret_used: bytes up to its end.  Fails on anything RFC 8259 does not
+ * allow, but for the numbers nan, inf and infinity in any case and sign. */
 enum json_end json_decode(struct arena *a, const char *s, size_t n, struct json **ret, size_t *ret_used);
 
 struct json_documents {

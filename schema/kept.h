@@ -26,6 +26,7 @@ struct kept_trial {
 int store_kept_trials(struct store *s, int64_t sweep_id, struct arena *a, struct kept_trial **ret, size_t *ret_n,
                       struct err *e);
 /* Adds numbers that a good trial does not have yet, and the results of its cell that follow; those it has stay. */
-int store_kept_add(struct store *s, const struct kept_trial *t, const struct measured *measured, size_t n, struct err *e);
+int store_kept_add(struct store *s, const struct kept_trial *t, const struct measured *measured, size_t n,
+                   struct err *e);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set of 64-bit keys that are mixed from what they stand for: two of a million are the same once in ten million such sets.
+ * A set of 64-bit keys that are mixed from what they stand for: two of a million are the same once in ten million
+ * such sets.
  */
 #ifndef IOSWEEP_KEYS_H
 #define IOSWEEP_KEYS_H

@@ -104,8 +104,8 @@ static bool positions_mul(uint64_t *v, uint64_t by)
 	return !__builtin_mul_overflow(*v, by, v) && *v <= MATRIX_MAX_CELLS;
 }
 
-/* Strides and the number of positions.  One at a time: the first of all, then each dimension's other values; the fastest
- * dimension comes first, since the step back from a slow one is the dear one. */
+/* Strides and the number of positions.  One at a time: the first of all, then each dimension's other values; the
+ * fastest dimension comes first, since the step back from a slow one is the dear one. */
 static bool dims_measure(struct block *b)
 {
 	b->n = 1;
@@ -172,7 +172,8 @@ static int combinations_make(struct matrix *m, struct block *b, struct diags *d)
 	}
 	b->types = arena_array(m->arena, n, sizeof(*b->types));
 	for (size_t i = 0; i < n; i++)
-		b->types[i] = intern_id(&m->axes[m->filesystem].final, b->axes[b->filesystem].src->values[i].filesystem->type);
+		b->types[i] = intern_id(&m->axes[m->filesystem].final,
+		                        b->axes[b->filesystem].src->values[i].filesystem->type);
 	b->mkfs_of = arena_array(m->arena, n * n_mkfs, sizeof(*b->mkfs_of));
 	b->mount_of = arena_array(m->arena, n * n_mount, sizeof(*b->mount_of));
 	return 0;
@@ -230,7 +231,8 @@ static void exclude_make(struct matrix *m, const struct plan_pattern *src, struc
 
 /* ---- combinations ---- */
 
-/* The filesystem's words and the axis's, expanded together, since a block size in one counts for ${stride} in the other. */
+/* The filesystem's words and the axis's, expanded together, since a block size in one counts for ${stride} in the
+ * other. */
 static int combination_words(const struct matrix *m, char *const *own, char *const *more, char ***ret, size_t *ret_n,
                              struct err *e)
 {
@@ -258,8 +260,8 @@ static const char *words_text(struct arena *a, char *const *words, size_t n)
 	return arena_strdup(a, text_str(&joined));
 }
 
-static void combination_make(struct matrix *m, const struct axis_value *fs, const struct axis_value *more, bool is_mount,
-                             struct combination *c, struct diags *d)
+static void combination_make(struct matrix *m, const struct axis_value *fs, const struct axis_value *more,
+                             bool is_mount, struct combination *c, struct diags *d)
 {
 	const struct filesystem *f = fs->filesystem;
 	const struct axis_value *where = more != NULL ? more : fs;
@@ -270,15 +272,17 @@ static void combination_make(struct matrix *m, const struct axis_value *fs, cons
 
 	c->state = COMBINATION_BAD;
 	c->final = INTERN_NONE;
-	if (combination_words(m, is_mount ? f->mount : f->mkfs, more != NULL ? more->words : NULL, &words, &n, &e) < 0 ||
-	    (is_mount ? option_mount(f->type, (const char *const *)words, n, m->arena, &canonical, &out, &e)
-	              : option_mkfs(f->type, (const char *const *)words, n, m->arena, &canonical, &out, &e)) < 0) {
-		diags_add(d, where->line, where->column, "%s with filesystem '%s': %s%s%s", is_mount ? "mount" : "mkfs", f->name,
-		          e.text, e.hint[0] != '\0' ? ": " : "", e.hint);
+	if (combination_words(m, is_mount ? f->mount : f->mkfs, more != NULL ? more->words : NULL, &words, &n, &e) <
+	            0 ||
+	    (is_mount ? option_mount(f->type, (const char *const *)words, n, m->arena, &canonical, &out, &e) :
+	                option_mkfs(f->type, (const char *const *)words, n, m->arena, &canonical, &out, &e)) < 0) {
+		diags_add(d, where->line, where->column, "%s with filesystem '%s': %s%s%s", is_mount ? "mount" : "mkfs",
+		          f->name, e.text, e.hint[0] != '\0' ? ": " : "", e.hint);
 		return;
 	}
 	c->state = COMBINATION_GOOD;
-	c->final = intern_id(&m->axes[is_mount ? m->mount : m->mkfs].final, canonical[0] != '\0' ? canonical : KERNEL_DEFAULT);
+	c->final = intern_id(&m->axes[is_mount ? m->mount : m->mkfs].final,
+	                     canonical[0] != '\0' ? canonical : KERNEL_DEFAULT);
 	c->requested = n > 0 ? words_text(m->arena, words, n) : more != NULL ? more->requested : KERNEL_DEFAULT;
 }
 
@@ -302,8 +306,8 @@ static void combinations_need(struct matrix *m, const struct point *pt, struct d
 		struct combination *c = block_combination(b, is_mount, fs, words);
 
 		if (c->state == COMBINATION_NEW)
-			combination_make(m, &b->axes[b->filesystem].src->values[fs], axis >= 0 ? &b->axes[axis].src->values[words] : NULL,
-			                 is_mount, c, d);
+			combination_make(m, &b->axes[b->filesystem].src->values[fs],
+			                 axis >= 0 ? &b->axes[axis].src->values[words] : NULL, is_mount, c, d);
 	}
 }
 

@@ -41,9 +41,9 @@ enum step_id cell_first_difference(const struct cell *prev, const struct cell *n
 enum step_id cell_first_step(enum fresh fresh, const struct cell *prev, const struct cell *next);
 /* Whether a workload of the plan (its index) is measured in this cell. */
 bool cell_has_workload(const struct plan *p, const struct cell *c, size_t workload);
-/* Whether the step is run for this cell; the rules of `applies` in the worker's step table.  On a device or image the queue
- * and the bdi are always seen to (what is left as found is recorded), on a directory only what the cell sets; format and
- * mount need a filesystem, layout and confine an axis. */
+/* Whether the step is run for this cell; the rules of `applies` in the worker's step table.  On a device or image the
+ * queue and the bdi are always seen to (what is left as found is recorded), on a directory only what the cell sets;
+ * format and mount need a filesystem, layout and confine an axis. */
 bool cell_needs_step(const struct plan *p, const struct cell *c, enum step_id step);
 
 const struct setting *cell_get(const struct cell *c, const char *axis); /* or NULL */

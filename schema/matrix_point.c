@@ -64,7 +64,9 @@ static uint32_t combination_id(const struct point *pt, bool is_mount)
 {
 	const struct block *b = pt->block;
 
-	return block_combination(b, is_mount, point_value(pt, b->filesystem), point_value(pt, is_mount ? b->mount : b->mkfs))->final;
+	return block_combination(b, is_mount, point_value(pt, b->filesystem),
+	                         point_value(pt, is_mount ? b->mount : b->mkfs))
+	        ->final;
 }
 
 void point_ids(const struct matrix *m, struct point *pt)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a matrix.  A cell is a position (a number) that is turned into digits, one for each dimension of its
- * block, and the digits into ids, one for each axis of the plan.  Two cells are equal if their ids are; an id stands for
- * one canonical value of one axis.  Nothing is stored per cell.
+ * block, and the digits into ids, one for each axis of the plan.  Two cells are equal if their ids are; an id stands
+ * for one canonical value of one axis.  Nothing is stored per cell.
  *
  * filesystem, mkfs and mount need care: the cell's mkfs options are those of the filesystem and of the mkfs axis
  * together, so two points of a block may be one cell, and a combination may be one that the family does not allow.

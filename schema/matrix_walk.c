@@ -69,7 +69,9 @@ static const char *requested_combination(const struct point *pt, bool is_mount)
 {
 	const struct block *b = pt->block;
 
-	return block_combination(b, is_mount, point_value(pt, b->filesystem), point_value(pt, is_mount ? b->mount : b->mkfs))->requested;
+	return block_combination(b, is_mount, point_value(pt, b->filesystem),
+	                         point_value(pt, is_mount ? b->mount : b->mkfs))
+	        ->requested;
 }
 
 static void setting_fill(const struct matrix *m, const struct point *pt, size_t axis, struct setting *ret)
@@ -121,8 +123,8 @@ static void steps_add(const struct plan *p, const struct cell *c, enum step_id f
 }
 
 /* One visit of a cell: the transition, and with `fresh: trial` a new filesystem before each trial but the first. */
-static void visit_add(const struct plan *p, const struct cell *prev, const struct cell *next, uint64_t trials, uint64_t times,
-                      uint64_t *steps)
+static void visit_add(const struct plan *p, const struct cell *prev, const struct cell *next, uint64_t trials,
+                      uint64_t times, uint64_t *steps)
 {
 	steps_add(p, next, cell_first_step(p->fresh, prev, next), times, steps);
 	if (p->fresh == FRESH_TRIAL && trials > 1)
@@ -146,7 +148,8 @@ void matrix_count_steps(const struct matrix *m, struct step_counts *ret)
 {
 	const struct plan *p = m->plan;
 	bool is_rounds = p->order == ORDER_ROUNDS;
-	uint64_t passes = is_rounds ? (uint64_t)p->trials : 1, per_visit = is_rounds ? 1 : (uint64_t)p->trials, n = 0, n_first = 0;
+	uint64_t passes = is_rounds ? (uint64_t)p->trials : 1, per_visit = is_rounds ? 1 : (uint64_t)p->trials, n = 0,
+		 n_first = 0;
 	uint64_t *cells_of = arena_array(m->arena, p->n_workloads, sizeof(*cells_of));
 	struct matrix_walk *w = matrix_walk_new(m);
 	struct cell first, cells[2];

@@ -29,7 +29,8 @@ static int message_parse(const char *line, size_t n, struct json_object **ret, s
 	else if (status == json_tokener_error_depth)
 		err_set_(e, ERR_PROTOCOL, "the message is nested deeper than %d levels", MESSAGE_MAX_DEPTH);
 	else if (status != json_tokener_success)
-		err_set_(e, ERR_PROTOCOL, "the message is not JSON: %s at byte %zu", json_tokener_error_desc(status), end + 1);
+		err_set_(e, ERR_PROTOCOL, "the message is not JSON: %s at byte %zu", json_tokener_error_desc(status),
+		         end + 1);
 	else if (end < n)
 		err_set_(e, ERR_PROTOCOL, "the message goes on after its end at byte %zu", end + 1);
 	else {

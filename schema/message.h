@@ -6,7 +6,8 @@
  *   <- {"ok":true,"sweep":12,...}
  *   <- {"ok":false,"error":{"kind":"refused","text":"...","hint":"..."},"diags":[{"line":3,"column":5,"message":"..."}]}
  *
- * What the store holds is read from the store.  SWEEP below is a whole number, or a string as store_sweep_find takes it.
+ * What the store holds is read from the store.  SWEEP below is a whole number, or a string as store_sweep_find takes
+ * it.
  *
  *   request   fields                       reply (beside "ok":true)
  *   hello     -                            "version" "program" "pid" "state" "db" "running" (0: none)
@@ -20,7 +21,8 @@
  *   doctor    -                            "report": what `--describe doctor` prints
  *   watch     sweep (optional)             then {"event":"trial","sweep":12,"text":"..."} a line until the client closes
  *
- * Reports: devices  {"devices":[{"path","size","identity":{"wwn","serial","by-id","backing-file"},"usable","reasons":[...],
+ * Reports: devices
+ * {"devices":[{"path","size","identity":{"wwn","serial","by-id","backing-file"},"usable","reasons":[...],
  *                                "name" (if listed),"model","refused" (whatever a plan says),"config" (the line that lists
  *                                it; none without a stable identity)}],"absent":[{"name","reason"}] (listed, not here)}
  *          doctor   {"checks":[{"name","state":"ok"|"warning"|"problem","text","hint"}]}
@@ -51,7 +53,8 @@ const char *message_string_or(struct json_object *m, const char *key, const char
 int64_t message_integer_or(struct json_object *m, const char *key, int64_t otherwise);
 bool message_bool_or(struct json_object *m, const char *key, bool otherwise);
 
-/* {"ok":false,...} from an error and, if d is not NULL, its diagnostics; and back on the client's side (d->at is filled). */
+/* {"ok":false,...} from an error and, if d is not NULL, its diagnostics; and back on the client's side (d->at is
+ * filled). */
 struct json_object *message_error(const struct err *e, const struct diags *d);
 int message_reply_check(struct json_object *reply, struct diags *d, struct err *e); /* 0 if ok:true */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks mkfs and mount options against the tables and brings them into one canonical form; see option.h.  The rows are
- * in option_mkfs_table.c and option_mount_table.c, the grammars of values in option_value.c.  Pure: it knows neither the
- * machine nor what a tool would say; that a tool refuses a combination of allowed options is found out by the cell.
+ * Checks mkfs and mount options against the tables and brings them into one canonical form; see option.h.  The rows
+ * are in option_mkfs_table.c and option_mount_table.c, the grammars of values in option_value.c.  Pure: it knows
+ * neither the machine nor what a tool would say; that a tool refuses a combination of allowed options is found out by
+ * the cell.
  */
 #include "schema/option.h"
 
@@ -123,7 +124,8 @@ static int letter_refused(const struct option_family *f, const char *word, struc
 	for (const struct option_letter *l = f->letters; l->letter.key != NULL; l++)
 		option_list_add(&list, l->letter.key);
 	if (word[0] != '-')
-		err_set(e, ERR_USAGE, "'%s' is no option of %s: a bare word could name a file or another device", word, f->tool);
+		err_set(e, ERR_USAGE, "'%s' is no option of %s: a bare word could name a file or another device", word,
+		        f->tool);
 	else
 		err_set(e, ERR_USAGE, "'%s' is not allowed for %s", word, f->name);
 	return err_hint(e, "allowed are %s", text_str(&list));
@@ -164,8 +166,8 @@ static int letters_collect(const struct option_family *f, const char *const *wor
 	return 0;
 }
 
-static int letter_value(const struct option_family *f, const struct option_letter *l, const char *given, struct arena *a,
-                        const char **ret, struct err *e)
+static int letter_value(const struct option_family *f, const struct option_letter *l, const char *given,
+                        struct arena *a, const char **ret, struct err *e)
 {
 	*ret = NULL;
 	if (l->letter.grammar == VALUE_NONE)
@@ -195,7 +197,8 @@ int option_mkfs(const char *filesystem, const char *const *words, size_t n, stru
 	char **argv = arena_array(a, 2 * LETTERS_MAX + 1, sizeof(*argv));
 	size_t argc = 0;
 
-	if (family_need(filesystem, n, "mkfs", &f, e) < 0 || (f != NULL && letters_collect(f, words, n, a, given, e) < 0))
+	if (family_need(filesystem, n, "mkfs", &f, e) < 0 ||
+	    (f != NULL && letters_collect(f, words, n, a, given, e) < 0))
 		return -1;
 	for (size_t i = 0; f != NULL && f->letters[i].letter.key != NULL; i++) {
 		const char *value;
@@ -204,8 +207,8 @@ int option_mkfs(const char *filesystem, const char *const *words, size_t n, stru
 			continue;
 		if (letter_value(f, &f->letters[i], given[i], a, &value, e) < 0)
 			return -1;
-		text_printf(&canonical, "%s%s%s%s", argc > 0 ? " " : "", f->letters[i].letter.key, value != NULL ? " " : "",
-		            value != NULL ? value : "");
+		text_printf(&canonical, "%s%s%s%s", argc > 0 ? " " : "", f->letters[i].letter.key,
+		            value != NULL ? " " : "", value != NULL ? value : "");
 		argv[argc++] = arena_strdup(a, f->letters[i].letter.key);
 		if (value != NULL)
 			argv[argc++] = arena_strdup(a, value);

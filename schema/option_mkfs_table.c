@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a plan may tell mkfs, per family, and nothing else: whatever is not here is refused.  Absent on purpose:
- * everything that names a file or a second device (mke2fs -d -z -J device=, mkfs.xfs -p -l logdev= -r rtdev=, bare words),
- * labels and UUIDs (iosweep's own), what happens on errors, offsets, and options that only say "yes" to a question.
+ * everything that names a file or a second device (mke2fs -d -z -J device=, mkfs.xfs -p -l logdev= -r rtdev=, bare
+ * words), labels and UUIDs (iosweep's own), what happens on errors, offsets, and options that only say "yes" to a
+ * question.
  *
  * Sources: mke2fs(8) of e2fsprogs 1.47, mkfs.xfs(8) of xfsprogs 6.1, mkfs.btrfs(8) of btrfs-progs 6.2.
  */

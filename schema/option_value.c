@@ -14,7 +14,8 @@
 void option_list_add(struct text *list, const char *word)
 {
 	if (list->n < LIST_LENGTH)
-		text_printf(list, "%s%s%s", list->n > 0 ? " " : "", word, list->n + strlen(word) < LIST_LENGTH ? "" : " ...");
+		text_printf(list, "%s%s%s", list->n > 0 ? " " : "", word,
+		            list->n + strlen(word) < LIST_LENGTH ? "" : " ...");
 }
 
 static int words_hint(const char *const *words, const char *word, struct err *e)
@@ -39,7 +40,8 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-static int value_number(const struct option_key *key, const char *value, struct arena *a, const char **ret, struct err *e)
+static int value_number(const struct option_key *key, const char *value, struct arena *a, const char **ret,
+                        struct err *e)
 {
 	int64_t v;
 
@@ -50,7 +52,8 @@ static int value_number(const struct option_key *key, const char *value, struct 
 	return 0;
 }
 
-static int value_decimal(const struct option_key *key, const char *value, struct arena *a, const char **ret, struct err *e)
+static int value_decimal(const struct option_key *key, const char *value, struct arena *a, const char **ret,
+                         struct err *e)
 {
 	char buf[SIZE_TEXT];
 	double v;
@@ -87,7 +90,8 @@ static int value_word(const struct option_key *key, const char *value, struct ar
 	return 0;
 }
 
-static int value_compress(const struct option_key *key, const char *value, struct arena *a, const char **ret, struct err *e)
+static int value_compress(const struct option_key *key, const char *value, struct arena *a, const char **ret,
+                          struct err *e)
 {
 	const char *colon = strchr(value, ':');
 	int64_t level;
@@ -132,7 +136,8 @@ static void feature_put(const char **list, size_t *n, const char *item)
 	*n += i == *n;
 }
 
-static int value_features(const struct option_key *key, const char *value, struct arena *a, const char **ret, struct err *e)
+static int value_features(const struct option_key *key, const char *value, struct arena *a, const char **ret,
+                          struct err *e)
 {
 	char *rest = arena_strdup(a, value), *item;
 	const char **list = arena_array(a, strlen(value) + 1, sizeof(*list));
@@ -159,7 +164,8 @@ int option_value(const struct option_key *key, const char *value, struct arena *
 {
 	if (key->grammar == VALUE_NONE && value != NULL)
 		return err_set(e, ERR_USAGE, "it takes no value, and '%s' was given", value);
-	if (key->grammar != VALUE_NONE && key->grammar != VALUE_OPTIONAL && key->grammar != VALUE_COMPRESS && value == NULL)
+	if (key->grammar != VALUE_NONE && key->grammar != VALUE_OPTIONAL && key->grammar != VALUE_COMPRESS &&
+	    value == NULL)
 		return err_set(e, ERR_USAGE, "it takes a value");
 	*ret = NULL;
 	if (value == NULL)

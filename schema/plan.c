@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Plans: the top level of the file, its settings, target and geometry.  The rest is read by plan_define.c,
- * plan_workload.c, plan_rehearse.c, plan_axis.c and plan_block.c, in the order of the table below, since later parts refer to earlier
- * ones.  Cells are made of it in matrix.c.
+ * plan_workload.c, plan_rehearse.c, plan_axis.c and plan_block.c, in the order of the table below, since later parts
+ * refer to earlier ones.  Cells are made of it in matrix.c.
  */
 #include "schema/plan.h"
 
@@ -168,7 +168,8 @@ static void on_failure_read(struct plan_reader *r, const struct node *node)
 	r->p->stop_on_failure = choice_read(r, node, "on-failure", words) == 1;
 }
 
-static void duration_read(struct plan_reader *r, const struct node *node, const char *key, int64_t min_ns, int64_t *ret_ns)
+static void duration_read(struct plan_reader *r, const struct node *node, const char *key, int64_t min_ns,
+                          int64_t *ret_ns)
 {
 	const char *text = plan_scalar(r, node, key, "a duration");
 	struct err e;
@@ -250,7 +251,8 @@ void plan_image_size(struct plan_reader *r, const struct node *node, int64_t *re
 
 static bool target_is_misspelt(const struct node *node, const char *const *known)
 {
-	return node_misspells(node, known, "device") || node_misspells(node, known, "image") || node_misspells(node, known, "directory");
+	return node_misspells(node, known, "device") || node_misspells(node, known, "image") ||
+	       node_misspells(node, known, "directory");
 }
 
 /* What is about another kind of target. */

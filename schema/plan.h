@@ -109,8 +109,9 @@ struct registry;
 int plan_read(const char *data, size_t n, const struct registry *workloads, struct diags *d, struct plan **ret);
 void plan_free(struct plan *p);
 
-/* Turns a plan into its rehearsal (submit --rehearse): cells and tools stay; the target is an image (or the directory as before), sizes and counts of the
- * workloads are small, so is the memory they get, there is one trial unless the plan says more.  Before a matrix is made of it; not to be repeated. */
+/* Turns a plan into its rehearsal (submit --rehearse): cells and tools stay; the target is an image (or the directory
+ * as before), sizes and counts of the workloads are small, so is the memory they get, there is one trial unless the
+ * plan says more.  Before a matrix is made of it; not to be repeated. */
 void plan_rehearse(struct plan *p);
 /* A parameter's value in a rehearsal, given the plan's or a cell's. */
 const char *plan_rehearsed(const struct plan_workload *w, const char *name, const char *value);

@@ -45,7 +45,8 @@ static const struct axis *parameter_axis(struct plan_reader *r, const struct nod
 /* A directory's disk is not the plan's to change: only what acts on the workload is left. */
 static bool target_allows(const struct plan *p, const struct axis *def)
 {
-	return p->target.kind != TARGET_DIRECTORY || def->step == N_STEPS || def->place == AXIS_VM || def->place == AXIS_CGROUP;
+	return p->target.kind != TARGET_DIRECTORY || def->step == N_STEPS || def->place == AXIS_VM ||
+	       def->place == AXIS_CGROUP;
 }
 
 const struct axis *plan_find_axis(struct plan_reader *r, const struct node *key)
@@ -186,8 +187,8 @@ static size_t value_slot(const size_t *slots, size_t n_slots, const struct axis_
 }
 
 /* The same spelling twice is a slip; another spelling of the same value is kept with it. */
-static void value_again(struct plan_reader *r, const struct node *key, const struct node *node, struct axis_value *first,
-                        const struct axis_value *again)
+static void value_again(struct plan_reader *r, const struct node *key, const struct node *node,
+                        struct axis_value *first, const struct axis_value *again)
 {
 	if (strcmp(first->requested, again->requested) == 0)
 		PLAN_FAULT(r, node, "%s: '%s' stands here a second time", key->text, again->requested);

@@ -69,7 +69,10 @@ static void zip_read(struct plan_reader *r, const struct node *zip, struct plan_
 		if (def == NULL)
 			return;
 		b->axes[b->n++] = (struct plan_axis){
-			.name = first->keys[k]->text, .def = def, .line = first->keys[k]->line, .column = first->keys[k]->column,
+			.name = first->keys[k]->text,
+			.def = def,
+			.line = first->keys[k]->line,
+			.column = first->keys[k]->column,
 			.values = arena_array(r->a, zip->n, sizeof(struct axis_value)),
 		};
 	}
@@ -101,8 +104,9 @@ static void conflicts_check(struct plan_reader *r, const struct plan_block *b)
 		const struct plan_axis *other = axis_in(b->axes, b->n, pairs[i].other);
 
 		if (other != NULL && axis_in(b->axes, b->n, pairs[i].one) != NULL)
-			diags_add(r->d, other->line, other->column, "'%s' and '%s' are one setting of the kernel: keep one in a block",
-			          pairs[i].one, pairs[i].other);
+			diags_add(r->d, other->line, other->column,
+			          "'%s' and '%s' are one setting of the kernel: keep one in a block", pairs[i].one,
+			          pairs[i].other);
 	}
 }
 
@@ -236,7 +240,8 @@ void plan_read_exclude(struct plan_reader *r, const struct node *node)
 	}
 	r->p->excludes = arena_array(r->a, n + 1, sizeof(*r->p->excludes));
 	for (size_t i = 0; i < n; i++)
-		pattern_read(r, node->kind == NODE_LIST ? node->at[i] : node, "exclude", &r->p->excludes[r->p->n_excludes++]);
+		pattern_read(r, node->kind == NODE_LIST ? node->at[i] : node, "exclude",
+		             &r->p->excludes[r->p->n_excludes++]);
 }
 
 /* ---- only ---- */

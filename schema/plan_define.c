@@ -82,7 +82,8 @@ static int variable_check(const struct plan *p, const char *name, struct err *e)
 
 	if (v == NULL) {
 		err_set(e, ERR_USAGE, "'${%s}' is not known", name);
-		return err_hint(e, "there are ${stripe_unit} ${stripe_unit:KiB} ${data_disks} ${stride} ${stripe_width}");
+		return err_hint(e,
+		                "there are ${stripe_unit} ${stripe_unit:KiB} ${data_disks} ${stride} ${stripe_width}");
 	}
 	if (v->needs_unit && p->stripe_unit_bytes == 0) {
 		err_set(e, ERR_USAGE, "'${%s}' needs the stripe unit", name);
@@ -109,7 +110,8 @@ static int variable_value(const struct plan *p, const char *name, int64_t block_
 		return 0;
 	}
 	if (p->stripe_unit_bytes % block_bytes != 0)
-		return err_set(e, ERR_USAGE, "'${%s}' is no whole number of blocks of %lld bytes", name, (long long)block_bytes);
+		return err_set(e, ERR_USAGE, "'${%s}' is no whole number of blocks of %lld bytes", name,
+		               (long long)block_bytes);
 	*ret = p->stripe_unit_bytes / block_bytes * (strcmp(name, "stripe_width") == 0 ? p->data_disks : 1);
 	return 0;
 }

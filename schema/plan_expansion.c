@@ -24,7 +24,8 @@ static int steps_expand(const struct workload *definition, const struct expansio
 			char **argv;
 			int copies;
 
-			if (workload_step_wanted(step, x, &is_wanted, e) < 0 || workload_copies(step, x, &copies, e) < 0 ||
+			if (workload_step_wanted(step, x, &is_wanted, e) < 0 ||
+			    workload_copies(step, x, &copies, e) < 0 ||
 			    (is_wanted && workload_expand(step, x, a, &argv, e) < 0))
 				return err_in(e, "%s", phase_name((enum workload_phase)phase));
 		}

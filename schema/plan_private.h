@@ -47,8 +47,8 @@ int plan_axis_values(struct plan_reader *r, const struct node *key, const struct
 /* A parameter that the definition gives as a size ("4KiB", "2x ram") must be one with its unit in the plan, too.
  * -1 after a fault. */
 int plan_check_parameter(struct plan_reader *r, const struct node *node, const char *name, const char *standard);
-/* Makes every argument list once, with each value of the axes that vary its parameters; a fault for each that cannot be made
- * (plan_expansion.c).  For a plan without faults so far. */
+/* Makes every argument list once, with each value of the axes that vary its parameters; a fault for each that cannot
+ * be made (plan_expansion.c).  For a plan without faults so far. */
 void plan_check_expansion(struct plan_reader *r);
 const struct filesystem *plan_find_filesystem(const struct plan *p, const char *name);
 

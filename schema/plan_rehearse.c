@@ -9,7 +9,8 @@
 #include "schema/plan_private.h"
 
 #define IMAGE_BYTES (INT64_C(2) << 30) /* sparse; mkfs.xfs with the stripe of 24 disks takes 1 GiB at the least */
-/* Small files are to be larger than what can be cached of them, or bonnie++ and the like are too fast to give a figure. */
+/* Small files are to be larger than what can be cached of them, or bonnie++ and the like are too fast to give a
+ * figure. */
 #define MEMORY_BYTES (INT64_C(128) << 20)
 #define SETTLE_NS   (2 * INT64_C(1000000000))
 

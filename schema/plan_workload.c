@@ -21,9 +21,11 @@ int plan_check_parameter(struct plan_reader *r, const struct node *node, const c
 	int64_t bytes;
 	struct err e;
 
-	if (is_bare(standard) || workload_size(standard, some_ram, &bytes, NULL) < 0 || strstr(node->text, "${") != NULL)
+	if (is_bare(standard) || workload_size(standard, some_ram, &bytes, NULL) < 0 ||
+	    strstr(node->text, "${") != NULL)
 		return 0;
-	if ((is_bare(node->text) ? size_parse(node->text, 0, &bytes, &e) : workload_size(node->text, some_ram, &bytes, &e)) == 0)
+	if ((is_bare(node->text) ? size_parse(node->text, 0, &bytes, &e) :
+	                           workload_size(node->text, some_ram, &bytes, &e)) == 0)
 		return 0;
 	plan_fault_err(r, node, name, &e);
 	return -1;
@@ -189,7 +191,8 @@ void plan_read_workloads(struct plan_reader *r, const struct node *node)
 			workload_entry_read(r, item, NULL);
 		else if (item->kind == NODE_MAP && item->n == 1 && item->at[0]->kind == NODE_MAP)
 			workload_entry_read(r, item->keys[0], item->at[0]);
-		else if (item->kind == NODE_MAP && item->n == 1 && item->at[0]->kind == NODE_SCALAR && item->at[0]->text[0] == '\0')
+		else if (item->kind == NODE_MAP && item->n == 1 && item->at[0]->kind == NODE_SCALAR &&
+		         item->at[0]->text[0] == '\0')
 			workload_entry_read(r, item->keys[0], NULL);
 		else
 			PLAN_FAULT(r, item, "a workload is a name, or a name with its parameters: '- dd-read: {size: 4GiB}'");

@@ -71,8 +71,8 @@ static bool is_beside(const char *path, const struct workload *other)
 {
 	const char *slash = strrchr(path, '/'), *other_slash = other != NULL ? strrchr(other->file, '/') : NULL;
 
-	return slash != NULL && other_slash != NULL && strcmp(path, other->file) != 0 && slash - path == other_slash - other->file &&
-	       memcmp(path, other->file, (size_t)(slash - path)) == 0;
+	return slash != NULL && other_slash != NULL && strcmp(path, other->file) != 0 &&
+	       slash - path == other_slash - other->file && memcmp(path, other->file, (size_t)(slash - path)) == 0;
 }
 
 static void file_load(struct registry *r, const char *path, const struct text *data, struct diags *d)
@@ -85,8 +85,8 @@ static void file_load(struct registry *r, const char *path, const struct text *d
 	if (workload_read(text_str(data), data->n, &found, &w) < 0) {
 		diags_move(&found, path, d);
 	} else if (is_beside(path, other = registry_find(r, w->name))) {
-		diags_add(d, 0, 0, "%s:%d:%d: '%s' is defined in '%s' as well: name one of them otherwise", path, w->line, w->column, w->name,
-		          other->file);
+		diags_add(d, 0, 0, "%s:%d:%d: '%s' is defined in '%s' as well: name one of them otherwise", path,
+		          w->line, w->column, w->name, other->file);
 		workload_free(w);
 	} else {
 		registry_put(r, w);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A directory of this process alone, for files that are gone when it ends: below TMPDIR, else in /var/tmp, where large files have
- * their place.  Its lock (flock(2)) tells whether its process still lives: what a killed one left is removed by the next that makes one.
+ * A directory of this process alone, for files that are gone when it ends: below TMPDIR, else in /var/tmp, where
+ * large files have their place.  Its lock (flock(2)) tells whether its process still lives: what a killed one left is
+ * removed by the next that makes one.
  */
 #ifndef IOSWEEP_SCRATCH_H
 #define IOSWEEP_SCRATCH_H

@@ -45,7 +45,8 @@ void state_text(struct state_reader *r, const char *name, const char *label, con
 	fact_add(r, (struct state_fact){ .name = name, .label = label, .text = text, .unit = "" });
 }
 
-int state_find(struct state_reader *r, const char *pattern, const char *s, size_t n, size_t *at, const char **ret, struct err *e)
+int state_find(struct state_reader *r, const char *pattern, const char *s, size_t n, size_t *at, const char **ret,
+               struct err *e)
 {
 	const pcre2_code *re;
 	pcre2_match_data *data;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What outputs say that describe the state of a machine rather than a measurement: /proc/mdstat, blkid, mkfs, xfs_info, a
- * mount table, blockdev --report.  For saved outputs (`iosweep workloads parse mdstat FILE`); the worker itself asks the
- * kernel, not a text.  Pure.
+ * What outputs say that describe the state of a machine rather than a measurement: /proc/mdstat, blkid, mkfs,
+ * xfs_info, a mount table, blockdev --report.  For saved outputs (`iosweep workloads parse mdstat FILE`); the worker
+ * itself asks the kernel, not a text.  Pure.
  */
 #ifndef IOSWEEP_STATE_H
 #define IOSWEEP_STATE_H
@@ -40,8 +40,8 @@ struct state {
 /* The kinds of text there are: "mdstat", "blkid", "mkfs", "xfs-info", "mounts", "blockdev". */
 extern const char *const state_kinds[];
 
-/* asked: words of the mount options that were asked for, or NULL.  Everything lives in the arena.  Fails with ERR_USAGE for an
- * unknown kind, ERR_TOOL at a pattern's limit. */
+/* asked: words of the mount options that were asked for, or NULL.  Everything lives in the arena.  Fails with
+ * ERR_USAGE for an unknown kind, ERR_TOOL at a pattern's limit. */
 int state_parse(const char *kind, const char *text, size_t n, int exit_status, char *const *asked, struct arena *a,
                 struct state *ret, struct err *e);
 
@@ -65,6 +65,7 @@ int state_read_blockdev(struct state_reader *r, struct err *e);
 /* One search from *at; ret: the groups as arena strings ("" where unset), *at is moved behind the match.
  * 1 found, 0 not, -1 at a limit. */
 #define STATE_GROUPS 12
-int state_find(struct state_reader *r, const char *pattern, const char *s, size_t n, size_t *at, const char **ret, struct err *e);
+int state_find(struct state_reader *r, const char *pattern, const char *s, size_t n, size_t *at, const char **ret,
+               struct err *e);
 
 #endif

@@ -71,7 +71,8 @@ static int geometry_read(struct state_reader *r, struct err *e)
 	if (rc <= 0)
 		return rc;
 	verdict_set(r, STATE_OK, "");
-	if (data_number(r, "sunit", "stripe_unit", "blocks", e) < 0 || data_number(r, "swidth", "stripe_width", "blocks", e) < 0)
+	if (data_number(r, "sunit", "stripe_unit", "blocks", e) < 0 ||
+	    data_number(r, "swidth", "stripe_width", "blocks", e) < 0)
 		return -1;
 	rc = state_find(r, "\\bagcount=(\\d+)", r->text, r->n, &at, g, e);
 	if (rc > 0 && number_parse(g[1], &v) == 0)
@@ -85,7 +86,8 @@ static int remark_read(struct state_reader *r, struct err *e)
 	const char *g[STATE_GROUPS];
 	size_t at = 0;
 	double v;
-	int rc = state_find(r, "^.*ignoring .*stripe unit (\\d+)(?: and stripe width (\\d+))?.*$", r->text, r->n, &at, g, e);
+	int rc = state_find(r, "^.*ignoring .*stripe unit (\\d+)(?: and stripe width (\\d+))?.*$", r->text, r->n, &at,
+	                    g, e);
 
 	if (rc > 0) {
 		if (number_parse(g[1], &v) == 0)
@@ -183,7 +185,8 @@ int state_read_blockdev(struct state_reader *r, struct err *e)
 
 	if (refusal_read(r, e) < 0)
 		return -1;
-	while ((rc = state_find(r, "^(r[wo])\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)\\s+(/\\S+)\\s*$", r->text, r->n, &at, g, e)) > 0) {
+	while ((rc = state_find(r, "^(r[wo])\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)\\s+(/\\S+)\\s*$",
+	                        r->text, r->n, &at, g, e)) > 0) {
 		const char *device = device_name(g[7]);
 
 		if (r->exit_status == 0)

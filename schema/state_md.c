@@ -13,7 +13,8 @@ struct array {
 	bool is_active, is_busy;
 };
 
-static int number_fact(struct state_reader *r, const struct array *md, const char *fact, const char *text, const char *unit)
+static int number_fact(struct state_reader *r, const struct array *md, const char *fact, const char *text,
+                       const char *unit)
 {
 	double v;
 
@@ -80,10 +81,14 @@ static int progress_read(struct state_reader *r, struct array *md, const char *s
 	}
 	at = 0;
 	if (rc == 0)
-		rc = state_find(r, "\\b(?:resync|recovery|recover|reshape|check)\\s*=\\s*(PENDING|DELAYED|REMOTE)", s, n, &at, g, e);
+		rc = state_find(r, "\\b(?:resync|recovery|recover|reshape|check)\\s*=\\s*(PENDING|DELAYED|REMOTE)", s,
+		                n, &at, g, e);
 	if (rc > 0) {
 		md->is_busy = true;
-		state_text(r, "action", md->name, strcmp(g[1], "PENDING") == 0 ? "pending" : strcmp(g[1], "DELAYED") == 0 ? "delayed" : "remote");
+		state_text(r, "action", md->name,
+		           strcmp(g[1], "PENDING") == 0 ? "pending" :
+		           strcmp(g[1], "DELAYED") == 0 ? "delayed" :
+		                                          "remote");
 	}
 	return rc;
 }
@@ -131,7 +136,8 @@ static int array_read(struct state_reader *r, const char *const *head, const cha
 	state_text(r, "level", md.name, md.level);
 	if (*head[3] != '\0')
 		state_text(r, "readonly", md.name, head[3]);
-	if (members_read(r, &md, head[5], e) < 0 || shape_read(r, &md, s, n, e) < 0 || progress_read(r, &md, s, n, e) < 0)
+	if (members_read(r, &md, head[5], e) < 0 || shape_read(r, &md, s, n, e) < 0 ||
+	    progress_read(r, &md, s, n, e) < 0)
 		return -1;
 	v = array_verdict(&md);
 	if (verdict_rank(v) <= verdict_rank(r->state->verdict) && r->state->verdict != STATE_IDLE)

@@ -208,7 +208,8 @@ static int migrations_run(struct store *s, int from, struct err *e)
 	for (int i = from; i < STORE_VERSION; i++)
 		if (sql_exec(s, migrations[i], e) < 0)
 			return err_in(e, "migration %d", i + 1);
-	snprintf(pragma, sizeof(pragma), "PRAGMA application_id=%d; PRAGMA user_version=%d", STORE_APPLICATION_ID, STORE_VERSION);
+	snprintf(pragma, sizeof(pragma), "PRAGMA application_id=%d; PRAGMA user_version=%d", STORE_APPLICATION_ID,
+	         STORE_VERSION);
 	return sql_exec(s, pragma, e);
 }
 
@@ -228,7 +229,8 @@ static int schema_compare(struct store *s, struct store *expected, struct text *
 	AUTO_STATEMENT struct statement *object = NULL;
 	int rc;
 
-	if (statement_open(expected, &object, e, "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL", "") < 0)
+	if (statement_open(expected, &object, e, "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL",
+	                   "") < 0)
 		return -1;
 	while ((rc = statement_next(object, e)) > 0) {
 		const char *type = column_borrow(object, 0), *name = column_borrow(object, 1);
@@ -347,8 +349,8 @@ static int connection_open(struct store *s, struct err *e)
 	return 0;
 }
 
-/* FULL: what a commit has said is on the disk.  NORMAL keeps the store intact at a power cut, but loses every commit since
- * the last checkpoint; builds for tests can ask for it, to see that the power cuts would show the loss. */
+/* FULL: what a commit has said is on the disk.  NORMAL keeps the store intact at a power cut, but loses every commit
+ * since the last checkpoint; builds for tests can ask for it, to see that the power cuts would show the loss. */
 static const char *synchronous_pragma(bool is_lazy)
 {
 #ifdef IOSWEEP_TESTING
@@ -362,14 +364,14 @@ static const char *synchronous_pragma(bool is_lazy)
 
 void store_lazy(struct store *s, bool is_lazy)
 {
-	/* Not inside a transaction (SQLite's pragma.html#pragma_synchronous); takes effect when it is compiled, so that a kept
-	 * statement would not do. */
+	/* Not inside a transaction (SQLite's pragma.html#pragma_synchronous); takes effect when it is compiled, so
+	 * that a kept statement would not do. */
 	if (s->depth == 0 && s->mode != STORE_SCRATCH)
 		sql_exec(s, synchronous_pragma(is_lazy), NULL);
 }
 
-/* How a writer works, before anything is written.  A scratch store refers to what is there by the way it is filled, and goes again:
- * its rows need no check of their own, nor a place on the disk. */
+/* How a writer works, before anything is written.  A scratch store refers to what is there by the way it is filled,
+ * and goes again: its rows need no check of their own, nor a place on the disk. */
 static int writer_prepare(struct store *s, struct err *e)
 {
 	if (s->mode == STORE_SCRATCH)
@@ -419,7 +421,8 @@ static int reader_open(struct store *s, struct err *e)
 		return 0;
 	if (version == 0)
 		return err_set(e, ERR_STORE, "store '%s' is empty", s->path);
-	err_set(e, ERR_STORE, "store '%s' has version %d, this iosweep reads version %d", s->path, version, STORE_VERSION);
+	err_set(e, ERR_STORE, "store '%s' has version %d, this iosweep reads version %d", s->path, version,
+	        STORE_VERSION);
 	return err_hint(e, "start this version's iosweepd once: it brings the store up to date");
 }
 
@@ -427,8 +430,8 @@ int store_open(const char *path, enum store_mode mode, struct store **ret, struc
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
-	/* Nobody asks SQLite how much memory it uses: without the count an allocation takes no lock.  Refused, and harmless, once the
-	 * library is in use. */
+	/* Nobody asks SQLite how much memory it uses: without the count an allocation takes no lock.  Refused, and
+	 * harmless, once the library is in use. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	/* SQLite follows a symbolic link and puts its log beside the file itself: that is where to look for one. */
 	s->path = realpath(path, NULL);

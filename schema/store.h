@@ -40,8 +40,8 @@ void store_set_patience(struct store *s, int ms);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
-/* From now on commits need not be on the disk when they return (lazy): a power cut may take them back, a crash of the process
- * does not; or they must be, which is the rule.  Without effect inside a transaction. */
+/* From now on commits need not be on the disk when they return (lazy): a power cut may take them back, a crash of the
+ * process does not; or they must be, which is the rule.  Without effect inside a transaction. */
 void store_lazy(struct store *s, bool is_lazy);
 /* Ends a transaction by how it went: commits if rc is 0, else rolls back.  Returns 0 or -1. */
 int store_finish(struct store *s, int rc, struct err *e);
@@ -83,8 +83,8 @@ struct sweep {
 	int64_t cells_ended, trials_ok;             /* progress, counted */
 };
 
-/* How the reason of a sweep begins that is paused because its device went away, or does not answer: the daemon goes on with
- * it by itself when the device is back.  All other pauses last until somebody resumes. */
+/* How the reason of a sweep begins that is paused because its device went away, or does not answer: the daemon goes
+ * on with it by itself when the device is back.  All other pauses last until somebody resumes. */
 #define REASON_LOST "device lost: "
 #define REASON_HANGS "device hangs: "
 bool reason_awaits_device(const char *reason);
@@ -135,10 +135,10 @@ void store_sweep_workloads_done(struct sweep_workload *w, size_t n); /* frees th
 enum cell_state { CELL_RUNNING, CELL_OK, CELL_INFEASIBLE, CELL_FAILED, CELL_PARTIAL };
 const char *cell_state_name(enum cell_state state);
 
-/* Finds or makes the row of a cell (config, values); sets it running.  ret_before: its state until now, CELL_RUNNING if it
- * is new. */
-int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, int64_t *ret_id, enum cell_state *ret_before,
-                     struct err *e);
+/* Finds or makes the row of a cell (config, values); sets it running.  ret_before: its state until now, CELL_RUNNING
+ * if it is new. */
+int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, int64_t *ret_id,
+                     enum cell_state *ret_before, struct err *e);
 int store_cell_effective(struct store *s, int64_t cell_id, const char *axis, const char *effective, const char *verdict,
                          struct err *e);
 struct step_time {
@@ -177,7 +177,8 @@ struct trial_end {
 };
 #define STORE_OUTPUT_MAX ((size_t)1 << 20)
 /* Claims the trial before it runs (state 'running'), so that a crash shows what was on. */
-int store_trial_begin(struct store *s, int64_t cell_id, int64_t workload_id, int repetition, int64_t *ret_id, struct err *e);
+int store_trial_begin(struct store *s, int64_t cell_id, int64_t workload_id, int repetition, int64_t *ret_id,
+                      struct err *e);
 int store_trial_end(struct store *s, int64_t trial_id, const struct trial_end *t, struct err *e);
 /* Repetitions that have a good trial, as a bit mask-like array: ret_done[r - 1] for r in 1..n. */
 int store_trials_done(struct store *s, int64_t cell_id, int64_t workload_id, int n, bool *ret_done, struct err *e);
@@ -185,15 +186,16 @@ int store_trial_flag(struct store *s, int64_t trial_id, const char *flag, const 
 /* Marks what a dead worker left 'running' as interrupted, and its cell as partial. */
 int store_trials_interrupt(struct store *s, int64_t sweep_id, const char *reason, struct err *e);
 /* What a trial printed, in the order stored; is_cut where more was printed than kept (store_output.c). */
-int store_output_get(struct store *s, int64_t trial_id, struct arena *a, struct capture **ret, size_t *ret_n, struct err *e);
+int store_output_get(struct store *s, int64_t trial_id, struct arena *a, struct capture **ret, size_t *ret_n,
+                     struct err *e);
 
 /* ---- results (store_result.c) ---- */
 /* Recomputes the rows of `result` for one cell, with the flags 'spread' and 'drift' of each metric. */
 int store_result_update(struct store *s, int64_t cell_id, struct err *e);
-/* The drift that only many cells show; called once when a sweep ends, safe to repeat.  A metric has moved in a cell if
- * its good trials, at least three, rise or fall strictly in order of repetition, by however little.  Where that is the same
- * direction in two thirds of the cells with three trials, and there are at least SWEEP_DRIFT_CELLS of them, those cells'
- * results get the flag 'drift'.  (By chance alone, three trials rise in one cell of six.) */
+/* The drift that only many cells show; called once when a sweep ends, safe to repeat.  A metric has moved in a cell
+ * if its good trials, at least three, rise or fall strictly in order of repetition, by however little.  Where that is
+ * the same direction in two thirds of the cells with three trials, and there are at least SWEEP_DRIFT_CELLS of them,
+ * those cells' results get the flag 'drift'.  (By chance alone, three trials rise in one cell of six.) */
 #define SWEEP_DRIFT_CELLS 6
 int store_sweep_drift(struct store *s, int64_t sweep_id, struct err *e);
 
@@ -209,8 +211,8 @@ int store_undo_pending(struct store *s, int64_t sweep_id, struct arena *a, struc
 /* What has become of an entry: 'pending' 'done' 'dropped' 'failed', and why (arena). */
 int store_undo_end(struct store *s, int64_t undo_id, struct arena *a, const char **ret_state, const char **ret_reason,
                    struct err *e);
-/* Alone, not as part of a transaction, it is no commit to wait for: a power cut may take it back.  The entry is then pending
- * once more, and found not to apply any more when it is replayed. */
+/* Alone, not as part of a transaction, it is no commit to wait for: a power cut may take it back.  The entry is then
+ * pending once more, and found not to apply any more when it is replayed. */
 int store_undo_finish(struct store *s, int64_t undo_id, const char *state, const char *reason, struct err *e);
 
 /* ---- events (store_sweep.c) ---- */

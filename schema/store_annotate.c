@@ -13,7 +13,8 @@
 
 int store_annotate(struct store *s, int64_t sweep_id, const char *note, struct err *e)
 {
-	return statement_run(s, e, "UPDATE sweep SET note = ?, note_ms = ? WHERE id = ?", "sii", note, now_ms(), sweep_id);
+	return statement_run(s, e, "UPDATE sweep SET note = ?, note_ms = ? WHERE id = ?", "sii", note, now_ms(),
+	                     sweep_id);
 }
 
 int store_label(struct store *s, int64_t sweep_id, const char *name, const char *value, struct err *e)
@@ -25,14 +26,16 @@ int store_label(struct store *s, int64_t sweep_id, const char *name, const char 
 	                     sweep_id, name, value, now_ms());
 }
 
-int store_labels(struct store *s, int64_t sweep_id, struct arena *a, struct sweep_label **ret, size_t *ret_n, struct err *e)
+int store_labels(struct store *s, int64_t sweep_id, struct arena *a, struct sweep_label **ret, size_t *ret_n,
+                 struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	int64_t n = 0;
 	int rc;
 
 	if (statement_int(s, &n, e, "SELECT count(*) FROM sweep_label WHERE sweep_id = ?", "i", sweep_id) < 0 ||
-	    statement_open(s, &st, e, "SELECT name, value FROM sweep_label WHERE sweep_id = ? AND value <> '' ORDER BY name", "i",
+	    statement_open(s, &st, e,
+	                   "SELECT name, value FROM sweep_label WHERE sweep_id = ? AND value <> '' ORDER BY name", "i",
 	                   sweep_id) < 0)
 		return -1;
 	*ret = arena_array(a, (size_t)n + 1, sizeof(**ret));

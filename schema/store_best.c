@@ -2,9 +2,10 @@
  *
  * The best of a large store without looking at most of it; see store_select.h.
  *
- * The index result_best has the results of a host and metric in the order of their values.  The walk begins at the best end and
- * stops where the distance to the leader is beyond what noise can do, the noise being that of the results walked over.  Of a
- * config that was visited several times the newest visit counts, as everywhere, so each config is asked once which one that is.
+ * The index result_best has the results of a host and metric in the order of their values.  The walk begins at the
+ * best end and stops where the distance to the leader is beyond what noise can do, the noise being that of the
+ * results walked over.  Of a config that was visited several times the newest visit counts, as everywhere, so each
+ * config is asked once which one that is.
  */
 #include <math.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static int metrics_list(struct walker *w, struct arena *a, struct walked **ret, 
 	int64_t n = 0;
 	int rc;
 
-	if (statement_int(w->s, &n, e, "SELECT count(*) FROM metric", "") < 0 || statement_open(w->s, &st, e, w->metrics_sql, "") < 0)
+	if (statement_int(w->s, &n, e, "SELECT count(*) FROM metric", "") < 0 ||
+	    statement_open(w->s, &st, e, w->metrics_sql, "") < 0)
 		return -1;
 	*ret = arena_array(a, (size_t)n + 1, sizeof(**ret));
 	*ret_n = 0;
@@ -66,15 +68,16 @@ static bool is_far(const struct walker *w, double value)
 	if (w->n < WALK_MIN)
 		return false;
 	noise = noise_pool(w->spreads, w->n, true);
-	return fabs(log(value / w->spreads[0].value)) > WALK_SES * noise.sigma * noise_se(KEEP_MEDIAN, w->spreads[0].n) * M_SQRT2;
+	return fabs(log(value / w->spreads[0].value)) >
+	       WALK_SES * noise.sigma * noise_se(KEEP_MEDIAN, w->spreads[0].n) * M_SQRT2;
 }
 
 static struct newest *newest_slot(struct newest *at, size_t cap, const struct newest *key)
 {
 	size_t i = (size_t)(key->config_id * 31 + key->host_id * 7 + key->workload_id) & (cap - 1);
 
-	while (at[i].config_id != 0 &&
-	       (at[i].config_id != key->config_id || at[i].host_id != key->host_id || at[i].workload_id != key->workload_id))
+	while (at[i].config_id != 0 && (at[i].config_id != key->config_id || at[i].host_id != key->host_id ||
+	                                at[i].workload_id != key->workload_id))
 		i = (i + 1) & (cap - 1);
 	return &at[i];
 }
@@ -92,10 +95,10 @@ static void newest_grow(struct walker *w)
 	w->cap_newest = cap;
 }
 
-/* The cell that counts for a config on a host, of which cell_id is one that has the metric.  The same for all metrics of a workload,
- * since they are measured together. */
-static int newest_find(struct walker *w, const struct walked *m, int64_t host_id, int64_t config_id, int64_t cell_id, int64_t *ret,
-                       struct err *e)
+/* The cell that counts for a config on a host, of which cell_id is one that has the metric.  The same for all metrics
+ * of a workload, since they are measured together. */
+static int newest_find(struct walker *w, const struct walked *m, int64_t host_id, int64_t config_id, int64_t cell_id,
+                       int64_t *ret, struct err *e)
 {
 	struct newest key = { config_id, host_id, m->workload_id, 0 }, *slot;
 
@@ -119,7 +122,8 @@ static void visits_free(struct walker *w)
 		free(w->visit_sql[--w->n_visits]);
 }
 
-/* The sweeps are in the statement's text, newest first, so that SQLite goes through them in one call for each config. */
+/* The sweeps are in the statement's text, newest first, so that SQLite goes through them in one call for each config.
+ * */
 static void visit_add(struct walker *w, const char *sweeps)
 {
 	ARRAY_GROW(w->visit_sql, w->n_visits, w->cap_visits);

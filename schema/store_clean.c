@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The texts and numbers of a store that somebody else made, before any of it is merged.  What this program writes is clean and within bounds; a
- * file from another host may hold anything, and would stay in the store for good.
+ * The texts and numbers of a store that somebody else made, before any of it is merged.  What this program writes is
+ * clean and within bounds; a file from another host may hold anything, and would stay in the store for good.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static void text_is_fit(sqlite3_context *to, int n, sqlite3_value **at)
 	sqlite3_result_int(to, fits && (s == NULL || sqlite3_value_int(at[1]) == 0 || text_is_printable(s)));
 }
 
-/* Times are within 1938 and 2199, so that nanoseconds between two of them fit in 64 bits; other numbers may be added up in pairs. */
+/* Times are within 1938 and 2199, so that nanoseconds between two of them fit in 64 bits; other numbers may be added
+ * up in pairs. */
 #define TIME_RANGE "-1000000000000 AND 7258118400000"
 #define COUNT_RANGE "-2305843009213693952 AND 2305843009213693952"
 
@@ -46,7 +47,8 @@ static char *condition_make(const char *table, const char *column, char type)
 	return xasprintf("%s NOT BETWEEN %s", column, text_ends(column, "_ms") ? TIME_RANGE : COUNT_RANGE);
 }
 
-/* All columns of a table in one statement, since a large table is read for it: what the first that does not fit is called, and says. */
+/* All columns of a table in one statement, since a large table is read for it: what the first that does not fit is
+ * called, and says. */
 struct table_check {
 	char name[64];
 	struct text where, which, what;
@@ -63,8 +65,9 @@ static void column_add(struct table_check *t, const char *column, char type)
 
 static int table_check(struct store *s, const char *path, const struct table_check *t, struct err *e)
 {
-	AUTO_FREE char *sql = xasprintf("SELECT CASE%s END, CASE%s END FROM %s WHERE %s LIMIT 1", text_str(&t->which), text_str(&t->what), t->name,
-	                                text_str(&t->where)), *shown = NULL;
+	AUTO_FREE char *sql = xasprintf("SELECT CASE%s END, CASE%s END FROM %s WHERE %s LIMIT 1", text_str(&t->which),
+	                                text_str(&t->what), t->name, text_str(&t->where)),
+		       *shown = NULL;
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
@@ -76,7 +79,8 @@ static int table_check(struct store *s, const char *path, const struct table_che
 	if (rc <= 0)
 		return rc;
 	shown = text_printable(column_borrow(st, 1));
-	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s.%s holds what no store has: '%.80s'", path, t->name, column_borrow(st, 0), shown);
+	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s.%s holds what no store has: '%.80s'", path, t->name,
+	        column_borrow(st, 0), shown);
 	return err_hint(e, "nothing was imported");
 }
 
@@ -85,7 +89,8 @@ static int columns_check(struct store *s, const char *path, struct table_check *
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	/* the journal is not merged, and its paths are what they are; tables that are not ours have names that need quotes; ids are made anew */
+	/* the journal is not merged, and its paths are what they are; tables that are not ours have names that need
+	 * quotes; ids are made anew */
 	if (statement_open(s, &st, e,
 	                   "SELECT m.name, c.name, c.type FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND "
 	                   "c.type IN ('TEXT', 'REAL', 'INTEGER') AND m.name <> 'undo' AND m.name || c.name NOT GLOB '*[^a-z_]*' AND "
@@ -110,8 +115,8 @@ int store_values_check(struct store *s, const char *path, struct err *e)
 	struct table_check t = { .name = "" };
 	int rc;
 
-	if (sqlite3_create_function_v2(s->db, "is_fit", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, text_is_fit, NULL, NULL,
-	                               NULL) != SQLITE_OK)
+	if (sqlite3_create_function_v2(s->db, "is_fit", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+	                               text_is_fit, NULL, NULL, NULL) != SQLITE_OK)
 		return store_failed(s, e);
 	rc = columns_check(s, path, &t, e);
 	text_done(&t.where);

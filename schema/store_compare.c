@@ -14,8 +14,9 @@ int store_cell_trials(struct store *s, int64_t cell_id, struct cell_trials *ret,
 	size_t cap = 0;
 	int rc;
 
-	if (statement_open(s, &st, e, "SELECT metric_id, value FROM measurement WHERE cell_id = ? ORDER BY metric_id, trial_id", "i",
-	                   cell_id) < 0)
+	if (statement_open(s, &st, e,
+	                   "SELECT metric_id, value FROM measurement WHERE cell_id = ? ORDER BY metric_id, trial_id",
+	                   "i", cell_id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		if (t.n == cap) {
@@ -83,7 +84,8 @@ static void environment_add(struct side_facts *f, int64_t id)
 	f->environments[f->n_environments++] = id;
 }
 
-static int environments_collect(struct store *s, const struct side_cell *cells, size_t n, struct side_facts *f, struct err *e)
+static int environments_collect(struct store *s, const struct side_cell *cells, size_t n, struct side_facts *f,
+                                struct err *e)
 {
 	for (size_t i = 0; i < n; i++) {
 		AUTO_STATEMENT struct statement *st = NULL;
@@ -93,7 +95,8 @@ static int environments_collect(struct store *s, const struct side_cell *cells, 
 			environment_add(f, cells[i].environment_id);
 			continue;
 		}
-		if (statement_open(s, &st, e, "SELECT environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i", cells[i].id) < 0)
+		if (statement_open(s, &st, e, "SELECT environment_id FROM trial WHERE cell_id = ? AND state = 'ok'",
+		                   "i", cells[i].id) < 0)
 			return -1;
 		while ((rc = statement_next(st, e)) > 0)
 			environment_add(f, column_int(st, 0));
@@ -113,14 +116,16 @@ static void fact_add(struct side_facts *f, const char *key, const char *value, s
 		ARRAY_GROW(f->at, f->n, f->cap);
 		f->at[f->n++] = (struct side_fact){ arena_strdup(a, key), arena_strdup(a, value) };
 	} else if (strcmp(f->at[i].values, value) != 0) {
-		AUTO_FREE char *wrapped = xasprintf(" | %s | ", f->at[i].values), *wanted = xasprintf(" | %s | ", value);
+		AUTO_FREE char *wrapped = xasprintf(" | %s | ", f->at[i].values),
+			       *wanted = xasprintf(" | %s | ", value);
 
 		if (strstr(wrapped, wanted) == NULL)
 			f->at[i].values = arena_printf(a, "%s | %s", f->at[i].values, value);
 	}
 }
 
-static int facts_collect(struct store *s, const struct side_cell *cells, size_t n, struct side_facts *f, struct arena *a, struct err *e)
+static int facts_collect(struct store *s, const struct side_cell *cells, size_t n, struct side_facts *f,
+                         struct arena *a, struct err *e)
 {
 	if (environments_collect(s, cells, n, f, e) < 0)
 		return -1;
@@ -177,8 +182,8 @@ static int difference_compare(const void *a, const void *b)
 	return x->rank != y->rank ? x->rank - y->rank : strcmp(x->key, y->key);
 }
 
-int store_differences(struct store *s, const struct side_cell *a_cells, size_t n_a, const struct side_cell *b_cells, size_t n_b, struct arena *a,
-                      struct difference **ret, size_t *ret_n, struct err *e)
+int store_differences(struct store *s, const struct side_cell *a_cells, size_t n_a, const struct side_cell *b_cells,
+                      size_t n_b, struct arena *a, struct difference **ret, size_t *ret_n, struct err *e)
 {
 	struct side_facts x = { 0 }, y = { 0 };
 	int rc = facts_collect(s, a_cells, n_a, &x, a, e);
@@ -226,8 +231,8 @@ static int mixed_compare(const void *a, const void *b)
 }
 
 /* Those of one host; ids: its environments. */
-static int host_facts_mixed(struct store *s, const char *host, const char *ids, struct arena *a, struct mixed_fact **at, size_t *n, size_t *cap,
-                            struct err *e)
+static int host_facts_mixed(struct store *s, const char *host, const char *ids, struct arena *a, struct mixed_fact **at,
+                            size_t *n, size_t *cap, struct err *e)
 {
 	AUTO_FREE char *sql = xasprintf("SELECT key, group_concat(value, ' | ') FROM (SELECT DISTINCT key, value FROM environment_fact WHERE "
 	                                "environment_id IN (%s) AND class <> 'volatile' AND key NOT GLOB 'tool.*' ORDER BY key, value) "
@@ -272,7 +277,8 @@ int store_mixed_facts(struct store *s, struct dataset *d, struct err *e)
 			text_printf(&ids, "%s%lld", count++ > 0 ? "," : "", (long long)d->environments[k].id);
 		}
 		if (is_first && count > 1 &&
-		    host_facts_mixed(s, host_name(d, d->environments[i].host_id), ids.s, d->arena, &at, &n, &cap, e) < 0)
+		    host_facts_mixed(s, host_name(d, d->environments[i].host_id), ids.s, d->arena, &at, &n, &cap, e) <
+		            0)
 			return -1;
 	}
 	if (n > 1)
@@ -290,16 +296,21 @@ int store_config_find(struct store *s, const char *digits, int64_t *ret_id, stru
 	int rc, n = 0;
 
 	if (digits[0] == '\0' || strspn(digits, "0123456789abcdef") != strlen(digits))
-		return err_set(e, ERR_USAGE, "'%s' is not the start of a digest: hexadecimal digits in lower case", digits);
-	if (statement_open(s, &st, e, "SELECT id FROM config WHERE lower(hex(digest)) GLOB ? LIMIT 2", "t", pattern) < 0)
+		return err_set(e, ERR_USAGE, "'%s' is not the start of a digest: hexadecimal digits in lower case",
+		               digits);
+	if (statement_open(s, &st, e, "SELECT id FROM config WHERE lower(hex(digest)) GLOB ? LIMIT 2", "t", pattern) <
+	    0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		id = column_int(st, 0);
 		n++;
 	}
 	if (rc == 0 && n != 1)
-		return err_set(e, ERR_USAGE, n == 0 ? "no config has a digest that begins with '%s'" : "several configs have digests that begin "
-		                                                                                           "with '%s'", digits);
+		return err_set(e, ERR_USAGE,
+		               n == 0 ? "no config has a digest that begins with '%s'" :
+		                        "several configs have digests that begin "
+		                        "with '%s'",
+		               digits);
 	if (rc == 0)
 		*ret_id = id;
 	return rc;

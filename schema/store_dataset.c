@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filter -> dataset; see dataset.h.  Cells first, newest visits first, then the results and settings of those that stay: a thousand
- * cells with five metrics are read in some milliseconds, each by its primary key.
+ * Filter -> dataset; see dataset.h.  Cells first, newest visits first, then the results and settings of those that
+ * stay: a thousand cells with five metrics are read in some milliseconds, each by its primary key.
  */
 #include "schema/store_select.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "schema/keys.h"
@@ -43,7 +42,9 @@ static int sweep_workloads_read(struct loader *l, struct err *e)
 	size_t at = 0;
 	int rc;
 
-	if (statement_open(l->s, &st, e, "SELECT sweep_id, workload_id, name FROM sweep_workload ORDER BY sweep_id, workload_id", "") < 0)
+	if (statement_open(l->s, &st, e,
+	                   "SELECT sweep_id, workload_id, name FROM sweep_workload ORDER BY sweep_id, workload_id",
+	                   "") < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		while (at < l->d->n_sweeps && l->d->sweeps[at].id != column_int(st, 0))
@@ -141,8 +142,11 @@ static int cells_take(struct loader *l, struct statement *st, struct err *e)
 			return selection_too_large(CELLS_MAX, "cells", e);
 		ARRAY_GROW(d->cells, d->n_cells, l->cap_cells);
 		d->cells[d->n_cells++] = (struct dataset_cell){
-			.id = column_int(st, 0), .sweep = sweep_index(d, column_int(st, 1)), .config_id = column_int(st, 2),
-			.started_ms = column_int(st, 3), .position = column_int(st, 4),
+			.id = column_int(st, 0),
+			.sweep = sweep_index(d, column_int(st, 1)),
+			.config_id = column_int(st, 2),
+			.started_ms = column_int(st, 3),
+			.position = column_int(st, 4),
 			.state = state_intern(column_borrow(st, 5)),
 			.reason = reason[0] != '\0' ? arena_strdup(d->arena, reason) : "",
 		};
@@ -158,7 +162,8 @@ static int cells_read_only(struct loader *l, struct err *e)
 
 		if (i > 0 && l->o->only[i].cell_id == l->o->only[i - 1].cell_id)
 			continue;
-		if (statement_open(l->s, &st, e, CELL_SQL "WHERE c.id = ?", "i", l->o->only[i].cell_id) < 0 || cells_take(l, st, e) < 0)
+		if (statement_open(l->s, &st, e, CELL_SQL "WHERE c.id = ?", "i", l->o->only[i].cell_id) < 0 ||
+		    cells_take(l, st, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -167,8 +172,8 @@ static int cells_read_only(struct loader *l, struct err *e)
 static int cells_read(struct loader *l, const struct selection *q, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
-	AUTO_FREE char *sql = xasprintf(CELL_SQL "%sJOIN sweep w ON w.id = c.sweep_id WHERE %s", q->has_axis ? "CROSS " : "",
-	                                text_str(&q->cells));
+	AUTO_FREE char *sql = xasprintf(CELL_SQL "%sJOIN sweep w ON w.id = c.sweep_id WHERE %s",
+	                                q->has_axis ? "CROSS " : "", text_str(&q->cells));
 
 	if (l->o->only != NULL)
 		return cells_read_only(l, e);
@@ -189,7 +194,8 @@ static bool cell_has_results(const struct dataset_cell *c)
 	return strcmp(c->state, "failed") != 0 && strcmp(c->state, "infeasible") != 0;
 }
 
-/* Leaves the newest visit of each config on each host, among sweeps of the same workloads.  A failed visit hides no good one. */
+/* Leaves the newest visit of each config on each host, among sweeps of the same workloads.  A failed visit hides no
+ * good one. */
 static void cells_prune(struct loader *l)
 {
 	struct dataset *d = l->d;
@@ -199,7 +205,8 @@ static void cells_prune(struct loader *l)
 		qsort(d->cells, d->n_cells, sizeof(*d->cells), newest_first);
 	for (size_t i = 0; i < d->n_cells && !l->o->all; i++) {
 		const struct dataset_cell *c = &d->cells[i];
-		uint64_t key = keys_mix(keys_mix((uint64_t)d->sweeps[c->sweep].host_id, (uint64_t)c->config_id), l->signatures[c->sweep]);
+		uint64_t key = keys_mix(keys_mix((uint64_t)d->sweeps[c->sweep].host_id, (uint64_t)c->config_id),
+		                        l->signatures[c->sweep]);
 
 		if (keys_has(&l->seen_cells, key)) {
 			d->n_superseded++;
@@ -248,7 +255,8 @@ static int trials_read(struct loader *l, int64_t cell_id, int64_t *ret, struct e
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(l->s, &st, e, "SELECT id, workload_id, environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i",
+	if (statement_open(l->s, &st, e,
+	                   "SELECT id, workload_id, environment_id FROM trial WHERE cell_id = ? AND state = 'ok'", "i",
 	                   cell_id) < 0)
 		return -1;
 	l->n_trials = 0;
@@ -278,7 +286,8 @@ static int64_t environment_of(const struct loader *l, int64_t trial_id, int64_t 
 }
 
 /* The same for one result, where the cell's trials are not asked for. */
-static int environment_find(struct loader *l, int64_t cell_id, int64_t trial_id, int64_t workload_id, int64_t *ret, struct err *e)
+static int environment_find(struct loader *l, int64_t cell_id, int64_t trial_id, int64_t workload_id, int64_t *ret,
+                            struct err *e)
 {
 	*ret = l->o->no_environments ? 0 : environment_of(l, trial_id, workload_id);
 	if (!l->o->no_environments)
@@ -294,7 +303,9 @@ static int metrics_read(struct loader *l, struct err *e)
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(l->s, &st, e, "SELECT id, workload_id, name, label, unit, better, is_detail FROM metric ORDER BY id", "") < 0)
+	if (statement_open(l->s, &st, e,
+	                   "SELECT id, workload_id, name, label, unit, better, is_detail FROM metric ORDER BY id",
+	                   "") < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		const char *better = column_borrow(st, 5);
@@ -340,7 +351,8 @@ static int metric_find(struct loader *l, int64_t id, const struct loaded_metric 
 }
 
 /* The series of the row's metric under the tools of its trials. */
-static int series_find(struct loader *l, const struct loaded_metric *m, struct statement *st, size_t cell, size_t *ret, struct err *e)
+static int series_find(struct loader *l, const struct loaded_metric *m, struct statement *st, size_t cell, size_t *ret,
+                       struct err *e)
 {
 	struct dataset *d = l->d;
 	enum keep keep = d->sweeps[d->cells[cell].sweep].keep;
@@ -352,7 +364,8 @@ static int series_find(struct loader *l, const struct loaded_metric *m, struct s
 	for (size_t i = 0; i < d->n_series; i++) {
 		struct dataset_series *v = &d->series[i];
 
-		if (v->metric_id != m->id || (!l->o->across_keep && v->keep != keep) || (!l->o->across_tool && strcmp(v->tools, tools) != 0))
+		if (v->metric_id != m->id || (!l->o->across_keep && v->keep != keep) ||
+		    (!l->o->across_tool && strcmp(v->tools, tools) != 0))
 			continue;
 		if (strcmp(v->tools, tools) != 0 && strstr(v->tools, tools) == NULL)
 			v->tools = arena_printf(d->arena, "%s, %s", v->tools, tools);
@@ -448,8 +461,8 @@ static int results_read_only(struct loader *l, struct err *e)
 		for (size_t k = only_first(l->o, cell_id); k < l->o->n_only && l->o->only[k].cell_id == cell_id; k++) {
 			AUTO_STATEMENT struct statement *st = NULL;
 
-			if (statement_open(l->s, &st, e, RESULT_SQL "WHERE r.cell_id = ? AND r.metric_id = ?", "ii", cell_id,
-			                   l->o->only[k].metric_id) < 0 ||
+			if (statement_open(l->s, &st, e, RESULT_SQL "WHERE r.cell_id = ? AND r.metric_id = ?", "ii",
+			                   cell_id, l->o->only[k].metric_id) < 0 ||
 			    results_take(l, st, i, e) < 0)
 				return -1;
 		}
@@ -462,7 +475,8 @@ static int results_read(struct loader *l, const struct selection *q, struct err 
 	const char *results = text_str(&q->results);
 	/* a join of its own for each result only where the filter speaks of metrics */
 	AUTO_FREE char *sql = xasprintf(RESULT_SQL "%sWHERE r.cell_id = ? AND %s ORDER BY r.metric_id",
-	                                strstr(results, "m.") == NULL ? "" : "JOIN metric m ON m.id = r.metric_id ", results);
+	                                strstr(results, "m.") == NULL ? "" : "JOIN metric m ON m.id = r.metric_id ",
+	                                results);
 
 	if (metrics_read(l, e) < 0)
 		return -1;
@@ -474,7 +488,8 @@ static int results_read(struct loader *l, const struct selection *q, struct err 
 
 		if (!cell_has_results(&l->d->cells[i]))
 			continue;
-		if ((!l->o->no_environments && trials_read(l, l->d->cells[i].id, &l->d->cells[i].environment_id, e) < 0) ||
+		if ((!l->o->no_environments &&
+		     trials_read(l, l->d->cells[i].id, &l->d->cells[i].environment_id, e) < 0) ||
 		    statement_open(l->s, &st, e, sql, "i", l->d->cells[i].id) < 0 || results_take(l, st, i, e) < 0)
 			return -1;
 	}
@@ -528,31 +543,6 @@ static void cells_sort(struct loader *l)
 	d->n_cells = n;
 }
 
-static void series_name(struct dataset *d)
-{
-	for (size_t i = 0; i < d->n_series; i++) {
-		struct dataset_series *v = &d->series[i];
-		bool key = false, tools = false, keep = false;
-
-		for (size_t k = 0; k < d->n_series; k++) {
-			const struct dataset_series *o = &d->series[k];
-
-			if (k == i || strcmp(o->key, v->key) != 0)
-				continue;
-			key = key || (strcmp(o->tools, v->tools) == 0 && o->keep == v->keep);
-			tools = tools || strcmp(o->tools, v->tools) != 0;
-			keep = keep || o->keep != v->keep;
-		}
-		v->name = v->key;
-		if (tools)
-			v->name = arena_printf(d->arena, "%s [%s]", v->name, v->tools[0] != '\0' ? v->tools : "tool unknown");
-		if (keep)
-			v->name = arena_printf(d->arena, "%s [%s]", v->name, keep_name(v->keep));
-		if (key)
-			v->name = arena_printf(d->arena, "%s [workload %" PRId64 "]", v->name, v->workload_id);
-	}
-}
-
 static int dataset_load(struct loader *l, const struct filter *f, struct err *e)
 {
 	AUTO_SELECTION struct selection q = { 0 };
@@ -566,7 +556,7 @@ static int dataset_load(struct loader *l, const struct filter *f, struct err *e)
 	if (results_read(l, &q, e) < 0 || store_mixed_facts(l->s, l->d, e) < 0)
 		return -1;
 	cells_sort(l);
-	series_name(l->d);
+	dataset_name_series(l->d);
 	series = arena_array(l->d->arena, l->d->n_series + 1, sizeof(*series));
 	if (l->d->n_series > 0)
 		memcpy(series, l->d->series, l->d->n_series * sizeof(*series));
@@ -575,7 +565,8 @@ static int dataset_load(struct loader *l, const struct filter *f, struct err *e)
 	return store_dataset_levels(l->s, l->d, e);
 }
 
-int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret, struct err *e)
+int store_dataset(struct store *s, const struct filter *f, const struct dataset_options *o, struct dataset **ret,
+                  struct err *e)
 {
 	struct dataset *d = xcalloc(1, sizeof(*d));
 	struct loader l = { .s = s, .o = o, .d = d };

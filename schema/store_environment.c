@@ -49,7 +49,8 @@ static void environment_digest(const struct environment_fact *sorted, size_t n, 
 	digest_of(text_str(&all), all.n, ret);
 }
 
-/* The facts as they will stand in the store, sorted: a DMI string may be any bytes.  The digest is of what can be read again. */
+/* The facts as they will stand in the store, sorted: a DMI string may be any bytes.  The digest is of what can be
+ * read again. */
 static struct environment_fact *facts_clean(const struct environment_fact *facts, size_t n, struct arena *a)
 {
 	struct environment_fact *sorted = rows_keep(a, facts, n, sizeof(*facts));

@@ -27,7 +27,8 @@ static int host_find(struct store *s, int64_t *ret_id, struct err *e)
 	int found = 0;
 
 	if (uname(&name) == 0)
-		found = statement_int(s, ret_id, e, "SELECT id FROM host WHERE name = ? ORDER BY id DESC LIMIT 1", "t", name.nodename);
+		found = statement_int(s, ret_id, e, "SELECT id FROM host WHERE name = ? ORDER BY id DESC LIMIT 1", "t",
+		                      name.nodename);
 	if (found == 0)
 		found = statement_int(s, ret_id, e, "SELECT CASE count(*) WHEN 1 THEN max(id) END FROM host", "");
 	return found;
@@ -153,8 +154,8 @@ static int overhead_median(struct store *s, int64_t host_id, int64_t workload_id
 }
 
 /* 1 and the time of one trial, 0 if this workload never ran here, -1. */
-static int workload_cost(struct store *s, int64_t host_id, const struct plan *p, const struct plan_workload *w, double *ret_ns,
-                         struct err *e)
+static int workload_cost(struct store *s, int64_t host_id, const struct plan *p, const struct plan_workload *w,
+                         double *ret_ns, struct err *e)
 {
 	uint8_t digest[DIGEST_SIZE];
 	int64_t workload_id;

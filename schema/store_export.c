@@ -2,8 +2,8 @@
  *
  * Portable files: chosen sweeps as a store of their own, gzip-compressed; and reading them again.  See store_merge.h.
  *
- * The file in the middle is a temporary one (scratch.h), removed by whatever path is taken.  Memory is bounded by SQLite's cache and a
- * buffer.
+ * The file in the middle is a temporary one (scratch.h), removed by whatever path is taken.  Memory is bounded by
+ * SQLite's cache and a buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +90,8 @@ int store_export_check(struct store *s, const struct merge_options *o, struct er
 		if (store_sweep_get(s, o->sweep_ids[i], a, &w, e) < 0)
 			return -1;
 		if (w.state == SWEEP_QUEUED || w.state == SWEEP_RUNNING || w.state == SWEEP_PAUSED) {
-			err_set(e, ERR_USAGE, "sweep %lld is %s: only what has ended can be exported", (long long)w.id, sweep_state_name(w.state));
+			err_set(e, ERR_USAGE, "sweep %lld is %s: only what has ended can be exported", (long long)w.id,
+			        sweep_state_name(w.state));
 			return err_hint(e, "'iosweep backup' copies the whole store as it is");
 		}
 	}
@@ -98,7 +99,8 @@ int store_export_check(struct store *s, const struct merge_options *o, struct er
 }
 
 /* Fills the scratch file with a store that holds the chosen sweeps. */
-static int scratch_fill(struct store *s, const struct merge_options *o, const struct made *t, struct merge_report *ret, struct err *e)
+static int scratch_fill(struct store *s, const struct merge_options *o, const struct made *t, struct merge_report *ret,
+                        struct err *e)
 {
 	struct store *to = NULL;
 	int rc;
@@ -131,7 +133,8 @@ static int file_write(int in, const char *path, struct err *e)
 	return 0;
 }
 
-int store_export(struct store *s, const struct merge_options *o, const char *path, int fd, struct merge_report *ret, struct err *e)
+int store_export(struct store *s, const struct merge_options *o, const char *path, int fd, struct merge_report *ret,
+                 struct err *e)
 {
 	AUTO_MADE struct made t = { 0 };
 	AUTO_CLOSE int in = -1;
@@ -167,7 +170,8 @@ static int inflate_all(gzFile gz, int out, const char *path, const struct made *
 	int n, rc = 0, code = Z_OK;
 
 	while (rc == 0 && (n = gzread(gz, buf, sizeof(buf))) > 0) {
-		rc = *ret_bytes == 0 && !begins_as_export(buf, n) ? export_refuse(path, e) : write_all(out, buf, (size_t)n, t->file, e);
+		rc = *ret_bytes == 0 && !begins_as_export(buf, n) ? export_refuse(path, e) :
+		                                                    write_all(out, buf, (size_t)n, t->file, e);
 		*ret_bytes += n;
 	}
 	if (rc < 0)
@@ -177,7 +181,8 @@ static int inflate_all(gzFile gz, int out, const char *path, const struct made *
 		return err_sys(e, errno, "read '%s'", path);
 	if (n >= 0 && code == Z_OK)
 		return 0;
-	err_set(e, ERR_USAGE, "'%s' is %s (byte %lld)", path, code == Z_BUF_ERROR ? "cut short" : "damaged", (long long)gzoffset(gz));
+	err_set(e, ERR_USAGE, "'%s' is %s (byte %lld)", path, code == Z_BUF_ERROR ? "cut short" : "damaged",
+	        (long long)gzoffset(gz));
 	return err_hint(e, "nothing was imported; export it again");
 }
 
@@ -206,7 +211,8 @@ static int file_inflate(const char *path, const struct made *t, struct err *e)
 
 static int scratch_refuse(const char *path, const struct err *why, struct err *e)
 {
-	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s", path, strstr(why->text, "': ") ? strstr(why->text, "': ") + 3 : why->text);
+	err_set(e, ERR_USAGE, "'%s' cannot be imported: %s", path,
+	        strstr(why->text, "': ") ? strstr(why->text, "': ") + 3 : why->text);
 	if (strstr(why->text, "not an SQLite file") != NULL)
 		return err_hint(e, "nothing was imported; a published table is taken in by --csv FILE --map MAP");
 	return err_hint(e, "nothing was imported");
@@ -323,8 +329,8 @@ int store_export_list(struct store *s, FILE *out, struct err *e)
 		char text[UUID_TEXT];
 
 		column_copy(st, 0, uuid, sizeof(uuid));
-		fprintf(out, "%s %s %lld %lld %lld\n", uuid_format(uuid, text), column_borrow(st, 1), (long long)column_int(st, 2),
-		        (long long)column_int(st, 3), (long long)column_int(st, 4));
+		fprintf(out, "%s %s %lld %lld %lld\n", uuid_format(uuid, text), column_borrow(st, 1),
+		        (long long)column_int(st, 2), (long long)column_int(st, 3), (long long)column_int(st, 4));
 	}
 	return rc;
 }

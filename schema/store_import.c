@@ -28,8 +28,8 @@ static int plan_find(struct store *s, const struct import_new *n, int64_t *ret_i
 	found = statement_int(s, ret_id, e, "SELECT id FROM plan WHERE digest = ?", "d", digest);
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	return statement_insert(s, ret_id, e, "INSERT INTO plan (digest, name, about, source) VALUES (?, ?, ?, ?)", "dtst", digest,
-	                        n->plan, n->about, n->text);
+	return statement_insert(s, ret_id, e, "INSERT INTO plan (digest, name, about, source) VALUES (?, ?, ?, ?)",
+	                        "dtst", digest, n->plan, n->about, n->text);
 }
 
 int store_import_sweep(struct store *s, const struct import_new *n, int64_t *ret_id, bool *ret_exists, struct err *e)
@@ -66,11 +66,13 @@ int store_import_workload(struct store *s, int64_t sweep_id, int64_t position, c
 		                         "dttt", digest, name, definition, parameters);
 	if (found < 0)
 		return -1;
-	return statement_run(s, e, "INSERT INTO sweep_workload (sweep_id, workload_id, position, name) VALUES (?, ?, ?, ?)", "iiit",
-	                     sweep_id, *ret_id, position, name);
+	return statement_run(s, e,
+	                     "INSERT INTO sweep_workload (sweep_id, workload_id, position, name) VALUES (?, ?, ?, ?)",
+	                     "iiit", sweep_id, *ret_id, position, name);
 }
 
-int store_import_cell(struct store *s, int64_t sweep_id, const struct cell *c, int64_t at_ms, int64_t *ret_id, struct err *e)
+int store_import_cell(struct store *s, int64_t sweep_id, const struct cell *c, int64_t at_ms, int64_t *ret_id,
+                      struct err *e)
 {
 	uint8_t digest[DIGEST_SIZE];
 	AUTO_TEXT struct text canonical = { 0 };
@@ -88,11 +90,13 @@ int store_import_cell(struct store *s, int64_t sweep_id, const struct cell *c, i
 }
 
 /* Whether the trial has a number of this metric: 1, 0 or -1. */
-static int measurement_exists(struct store *s, const struct import_trial *t, int64_t trial_id, int64_t metric_id, struct err *e)
+static int measurement_exists(struct store *s, const struct import_trial *t, int64_t trial_id, int64_t metric_id,
+                              struct err *e)
 {
 	int64_t one;
 
-	return statement_int(s, &one, e, "SELECT 1 FROM measurement WHERE cell_id = ? AND metric_id = ? AND trial_id = ?", "iii",
+	return statement_int(s, &one, e,
+	                     "SELECT 1 FROM measurement WHERE cell_id = ? AND metric_id = ? AND trial_id = ?", "iii",
 	                     t->cell_id, metric_id, trial_id);
 }
 
@@ -104,8 +108,8 @@ static int trial_insert(struct store *s, const struct import_trial *t, int64_t *
 	                     t->environment_id, t->at_ms) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n_flags; i++)
-		if (statement_run(s, e, "INSERT OR IGNORE INTO trial_flag (trial_id, flag, reason) VALUES (?, ?, ?)", "its", *ret_id,
-		                  t->flags[i].flag, t->flags[i].reason) < 0)
+		if (statement_run(s, e, "INSERT OR IGNORE INTO trial_flag (trial_id, flag, reason) VALUES (?, ?, ?)",
+		                  "its", *ret_id, t->flags[i].flag, t->flags[i].reason) < 0)
 			return -1;
 	return 0;
 }
@@ -113,7 +117,8 @@ static int trial_insert(struct store *s, const struct import_trial *t, int64_t *
 int store_import_trial(struct store *s, const struct import_trial *t, int *ret_duplicate, struct err *e)
 {
 	int64_t trial_id, metric_id;
-	int found = statement_int(s, &trial_id, e, "SELECT id FROM trial WHERE cell_id = ? AND workload_id = ? AND repetition = ?",
+	int found = statement_int(s, &trial_id, e,
+	                          "SELECT id FROM trial WHERE cell_id = ? AND workload_id = ? AND repetition = ?",
 	                          "iii", t->cell_id, t->workload_id, (int64_t)t->repetition);
 
 	*ret_duplicate = -1;
@@ -134,8 +139,9 @@ int store_import_trial(struct store *s, const struct import_trial *t, int *ret_d
 		return -1;
 	for (size_t i = 0; i < t->n_measured; i++)
 		if (store_metric_id(s, t->workload_id, &t->measured[i], &metric_id, e) < 0 ||
-		    statement_run(s, e, "INSERT INTO measurement (cell_id, metric_id, trial_id, value) VALUES (?, ?, ?, ?)", "iiir",
-		                  t->cell_id, metric_id, trial_id, t->measured[i].value) < 0)
+		    statement_run(s, e,
+		                  "INSERT INTO measurement (cell_id, metric_id, trial_id, value) VALUES (?, ?, ?, ?)",
+		                  "iiir", t->cell_id, metric_id, trial_id, t->measured[i].value) < 0)
 			return -1;
 	return 0;
 }
@@ -145,7 +151,8 @@ static int cells_end(struct store *s, int64_t sweep_id, int64_t at_ms, struct er
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(s, &st, e, "SELECT id FROM cell WHERE sweep_id = ? AND state = 'running'", "i", sweep_id) < 0)
+	if (statement_open(s, &st, e, "SELECT id FROM cell WHERE sweep_id = ? AND state = 'running'", "i", sweep_id) <
+	    0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		int64_t id = column_int(st, 0);

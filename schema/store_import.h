@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing a published table as a sweep in state 'imported'.  All of it happens in one transaction of the caller (store_begin), so
- * that a fault in the last line leaves nothing behind.
+ * Writing a published table as a sweep in state 'imported'.  All of it happens in one transaction of the caller
+ * (store_begin), so that a fault in the last line leaves nothing behind.
  */
 #ifndef IOSWEEP_STORE_IMPORT_H
 #define IOSWEEP_STORE_IMPORT_H
@@ -21,7 +21,8 @@ struct import_new { /* borrowed */
 int store_import_sweep(struct store *s, const struct import_new *n, int64_t *ret_id, bool *ret_exists, struct err *e);
 int store_import_workload(struct store *s, int64_t sweep_id, int64_t position, const char *name, const char *definition,
                           const char *parameters, int64_t *ret_id, struct err *e);
-int store_import_cell(struct store *s, int64_t sweep_id, const struct cell *c, int64_t at_ms, int64_t *ret_id, struct err *e);
+int store_import_cell(struct store *s, int64_t sweep_id, const struct cell *c, int64_t at_ms, int64_t *ret_id,
+                      struct err *e);
 
 struct import_trial { /* borrowed */
 	int64_t cell_id, workload_id, environment_id, at_ms;
@@ -31,8 +32,8 @@ struct import_trial { /* borrowed */
 	const struct trial_flag *flags;
 	size_t n_flags;
 };
-/* Adds to the trial if there is one already (a table with one metric a row).  *ret_duplicate: index of a metric that the trial has
- * already, and then nothing was written; -1: none. */
+/* Adds to the trial if there is one already (a table with one metric a row).  *ret_duplicate: index of a metric that
+ * the trial has already, and then nothing was written; -1: none. */
 int store_import_trial(struct store *s, const struct import_trial *t, int *ret_duplicate, struct err *e);
 /* Results, drift, counts and the state. */
 int store_import_end(struct store *s, int64_t sweep_id, int64_t at_ms, struct err *e);

@@ -42,7 +42,8 @@ struct store {
 
 /* Fills e from the state of the connection. what: "record a trial"; shown in front of SQLite's words. */
 int store_failed(struct store *s, struct err *e);
-/* Whether all texts of a store that others made are clean, its names printable, its numbers finite; ERR_USAGE, that names the column. */
+/* Whether all texts of a store that others made are clean, its names printable, its numbers finite; ERR_USAGE, that
+ * names the column. */
 int store_values_check(struct store *s, const char *path, struct err *e);
 /* What reports call the host h: several may have one name (localhost), and are different machines all the same. */
 #define HOST_LABEL \

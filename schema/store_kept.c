@@ -36,7 +36,8 @@ static int settings_apply(struct store *s, struct kept_trial *t, struct arena *a
 	while ((rc = statement_next(st, e)) > 0) {
 		const char *name = column_borrow(st, 0);
 
-		if (strncmp(name, t->workload, n) != 0 || name[n] != '.' || strcmp(column_borrow(st, 1), KERNEL_DEFAULT) == 0)
+		if (strncmp(name, t->workload, n) != 0 || name[n] != '.' ||
+		    strcmp(column_borrow(st, 1), KERNEL_DEFAULT) == 0)
 			continue;
 		param_set(t, arena_strdup(a, name + n + 1), column_text(st, 1, a));
 	}
@@ -89,8 +90,11 @@ static int measured_read(struct store *s, struct kept_trial *t, struct arena *a,
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		ARRAY_GROW(at, n, cap);
-		at[n++] = (struct measured){ .name = column_text(st, 0, a), .label = column_text(st, 1, a),
-			                     .unit = column_text(st, 2, a), .value = column_real(st, 3), .found_by = "" };
+		at[n++] = (struct measured){ .name = column_text(st, 0, a),
+			                     .label = column_text(st, 1, a),
+			                     .unit = column_text(st, 2, a),
+			                     .value = column_real(st, 3),
+			                     .found_by = "" };
 	}
 	t->measured = rows_keep(a, at, n, sizeof(*at));
 	t->n_measured = n;
@@ -103,7 +107,8 @@ static int trial_read(struct store *s, struct statement *row, struct arena *a, s
 		.id = column_int(row, 0), .cell_id = column_int(row, 1), .workload_id = column_int(row, 2),
 		.workload = column_text(row, 3, a), .repetition = (int)column_int(row, 4), .state = column_text(row, 5, a),
 		.exit_status = column_int(row, 12) != 0 ? 128 + (int)column_int(row, 12) : (int)column_int(row, 6),
-		.definition = column_text(row, 13, a), .source = column_text(row, 14, a),
+		.definition = column_text(row, 13, a),
+		.source = column_text(row, 14, a),
 	};
 	if (workload_params_from_json(column_borrow(row, 15), a, &t->params, &t->n_params, e) < 0 ||
 	    settings_apply(s, t, a, e) < 0 || facts_read(s, t, row, a, e) < 0)
@@ -150,7 +155,8 @@ static int measured_add(struct store *s, const struct kept_trial *t, const struc
 	                     "iiir", t->cell_id, metric_id, t->id, m->value);
 }
 
-int store_kept_add(struct store *s, const struct kept_trial *t, const struct measured *measured, size_t n, struct err *e)
+int store_kept_add(struct store *s, const struct kept_trial *t, const struct measured *measured, size_t n,
+                   struct err *e)
 {
 	int rc = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of a dataset's cells as small numbers: for each axis its values in order, for each cell the number of its value.
- * A cell's settings are read by its primary key, so this costs as much as reading its results.
+ * The settings of a dataset's cells as small numbers: for each axis its values in order, for each cell the number of
+ * its value. A cell's settings are read by its primary key, so this costs as much as reading its results.
  */
 #include <string.h>
 
@@ -32,8 +32,8 @@ struct levels {
 	int64_t default_id;      /* of the spelling 'kernel-default'; 0: the store has none */
 };
 
-/* A default is told apart by what it was (6.17 has another readahead than 6.12), but for option words: what a filesystem is
- * like without options follows from the filesystem, which is an axis of its own. */
+/* A default is told apart by what it was (6.17 has another readahead than 6.12), but for option words: what a
+ * filesystem is like without options follows from the filesystem, which is an axis of its own. */
 static bool default_tells(const struct axis *def)
 {
 	return def == NULL || def->kind != AXIS_WORDS;
@@ -77,7 +77,9 @@ static int level_find(struct levels *l, size_t axis, const char *value, const ch
 	struct dataset_axis *x = &l->d->axes[axis];
 	char buf[64], found[64];
 	const char *shown = axis_value_text(x->def, value, buf, sizeof(buf));
-	AUTO_FREE char *both = effective == NULL ? NULL : xasprintf("%s (%s)", value, axis_value_text(x->def, effective, found, sizeof(found)));
+	AUTO_FREE char *both = effective == NULL ? NULL :
+	                                           xasprintf("%s (%s)", value,
+	                                                     axis_value_text(x->def, effective, found, sizeof(found)));
 	size_t old = l->axes[axis].cap_values;
 
 	if (both != NULL)
@@ -107,7 +109,8 @@ static int level_of(struct levels *l, size_t axis, int64_t value_id, int64_t eff
 			return 0;
 		}
 	}
-	if (texts_spelling(&l->texts, value_id, &value, e) < 0 || texts_spelling(&l->texts, effective_id, &effective, e) < 0)
+	if (texts_spelling(&l->texts, value_id, &value, e) < 0 ||
+	    texts_spelling(&l->texts, effective_id, &effective, e) < 0)
 		return -1;
 	*ret = level_find(l, axis, value, effective);
 	ARRAY_GROW(x->met, x->n_met, x->cap_met);
@@ -131,8 +134,8 @@ static int settings_read(struct levels *l, struct setting_row **ret, size_t *ret
 		AUTO_STATEMENT struct statement *st = NULL;
 		int rc;
 
-		if (statement_open(l->s, &st, e, "SELECT axis_id, value, effective FROM cell_setting WHERE cell_id = ?", "i",
-		                   l->d->cells[i].id) < 0)
+		if (statement_open(l->s, &st, e, "SELECT axis_id, value, effective FROM cell_setting WHERE cell_id = ?",
+		                   "i", l->d->cells[i].id) < 0)
 			return -1;
 		while ((rc = statement_next(st, e)) > 0) {
 			struct setting_row row = { .cell = i };

@@ -54,7 +54,8 @@ struct lines {
 static void line_write(struct lines *l, struct json_object *j)
 {
 	size_t n;
-	const char *text = json_object_to_json_string_length(j, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
+	const char *text = json_object_to_json_string_length(j, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+	                                                     &n);
 
 	fwrite(text, 1, n, l->out);
 	fputc('\n', l->out);
@@ -132,7 +133,8 @@ static struct json_object *keyed_json(const struct part *p, struct statement *st
 	return row_json(p, st, 1);
 }
 
-static int part_add(struct lines *l, struct json_object *j, const char *key, int64_t id, const struct part *p, struct err *e)
+static int part_add(struct lines *l, struct json_object *j, const char *key, int64_t id, const struct part *p,
+                    struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	bool is_keyed = p->types[0] == 'k';
@@ -152,7 +154,8 @@ static int part_add(struct lines *l, struct json_object *j, const char *key, int
 }
 
 /* The objects and arrays of a line, one of `parts` for each field from `f` on; then the line is written. */
-static int line_end(struct lines *l, struct json_object *j, const struct line_field *f, int64_t id, const struct part *parts, struct err *e)
+static int line_end(struct lines *l, struct json_object *j, const struct line_field *f, int64_t id,
+                    const struct part *parts, struct err *e)
 {
 	for (; f->key != NULL; f++, parts++) {
 		if (part_add(l, j, f->key, id, parts, e) < 0) {
@@ -165,7 +168,8 @@ static int line_end(struct lines *l, struct json_object *j, const struct line_fi
 }
 
 /* Writes a line for each row of the statement; the column after the fields is the id. */
-static int rows_write(struct lines *l, enum line_kind kind, struct statement *st, const struct part *parts, struct err *e)
+static int rows_write(struct lines *l, enum line_kind kind, struct statement *st, const struct part *parts,
+                      struct err *e)
 {
 	int rc;
 
@@ -292,7 +296,8 @@ static int sweeps_write(struct lines *l, struct err *e)
 	while ((rc = statement_next(st, e)) > 0) {
 		int64_t id = column_int(st, 0);
 
-		if (sweep_write(l, id, e) < 0 || cells_write(l, id, e) < 0 || trials_write(l, id, e) < 0 || events_write(l, id, e) < 0)
+		if (sweep_write(l, id, e) < 0 || cells_write(l, id, e) < 0 || trials_write(l, id, e) < 0 ||
+		    events_write(l, id, e) < 0)
 			return -1;
 	}
 	return rc;

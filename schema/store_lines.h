@@ -4,10 +4,10 @@
  *
  *     workload, environment, sweep, cell, trial, event ... end
  *
- * A line names what it belongs to by the identities of the store (UUIDs and digests), and comes after what it names.  The last line
- * has the number of lines before it and the SHA-256 of their bytes; whoever changes lines leaves the SHA-256 out.  Several such
- * runs of lines may follow one another in a file.  Raw outputs of tools, results and flags of results are not written: the
- * latter are made anew from the trials.
+ * A line names what it belongs to by the identities of the store (UUIDs and digests), and comes after what it names.
+ * The last line has the number of lines before it and the SHA-256 of their bytes; whoever changes lines leaves the
+ * SHA-256 out.  Several such runs of lines may follow one another in a file.  Raw outputs of tools, results and flags
+ * of results are not written: the latter are made anew from the trials.
  */
 #ifndef IOSWEEP_STORE_LINES_H
 #define IOSWEEP_STORE_LINES_H
@@ -35,8 +35,9 @@ extern const struct line_shape line_shapes[N_LINE_KINDS];
 /* "throughput{4KiB,1MiB}" as the lines name a metric: its name and label as SQL, m being the table. */
 #define LINE_METRIC_KEY "m.name || CASE m.label WHEN '' THEN '' ELSE '{' || m.label || '}' END"
 
-/* Fills the empty scratch store with the next run of lines, up to its end.  name: of the file, for messages; *line: the number of
- * lines read so far, which moves on.  1: a run was read; 0: there is none any more; -1: ERR_USAGE with line and column. */
+/* Fills the empty scratch store with the next run of lines, up to its end.  name: of the file, for messages; *line:
+ * the number of lines read so far, which moves on.  1: a run was read; 0: there is none any more; -1: ERR_USAGE with
+ * line and column. */
 int store_lines_read(struct store *to, FILE *in, const char *name, int64_t *line, struct err *e);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For store_lines_read.c, which knows lines and fields, and store_lines_take.c, which knows what each type of line adds to the store.
+ * For store_lines_read.c, which knows lines and fields, and store_lines_take.c, which knows what each type of line
+ * adds to the store.
  */
 #ifndef IOSWEEP_STORE_LINES_PRIVATE_H
 #define IOSWEEP_STORE_LINES_PRIVATE_H
@@ -53,8 +54,8 @@ size_t line_key_column(const struct lines_reader *r, const char *key);
 #define FAULT(r, key, e, ...) line_fault(r, line_key_column(r, key), e, __VA_ARGS__)
 
 /* All fields of an object into ret; a key that is none of them is a fault.  where: "a metric". */
-int line_fields_read(struct lines_reader *r, struct json_object *from, const char *where, const struct line_field *fields, struct value *ret,
-                     struct err *e);
+int line_fields_read(struct lines_reader *r, struct json_object *from, const char *where,
+                     const struct line_field *fields, struct value *ret, struct err *e);
 /* A field of the newest line, which is of this kind. */
 const struct value *line_field(const struct lines_reader *r, enum line_kind kind, const char *key);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading JSON lines: lines, their fields, and faults in them; see store_lines.h.  One line at a time: memory grows with the longest
- * line, not with the file.  A fault ends the reading, with its line and column.
+ * Reading JSON lines: lines, their fields, and faults in them; see store_lines.h.  One line at a time: memory grows
+ * with the longest line, not with the file.  A fault ends the reading, with its line and column.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -70,8 +70,8 @@ static const char *type_words(char type)
 }
 
 /* One value of an object, by its type.  where: "a trial". */
-static int value_read(struct lines_reader *r, struct json_object *from, const char *where, const struct line_field *f, struct value *ret,
-                      struct err *e)
+static int value_read(struct lines_reader *r, struct json_object *from, const char *where, const struct line_field *f,
+                      struct value *ret, struct err *e)
 {
 	struct json_object *j = NULL;
 	bool fits;
@@ -94,7 +94,8 @@ static int value_read(struct lines_reader *r, struct json_object *from, const ch
 	return fits ? 0 : FAULT(r, f->key, e, "'%s' is not %s", f->key, type_words(f->type));
 }
 
-static int keys_check(struct lines_reader *r, struct json_object *from, const char *where, const struct line_field *fields, struct err *e)
+static int keys_check(struct lines_reader *r, struct json_object *from, const char *where,
+                      const struct line_field *fields, struct err *e)
 {
 	const char *names[LINE_FIELDS_MAX];
 	size_t n = 0;
@@ -112,15 +113,15 @@ static int keys_check(struct lines_reader *r, struct json_object *from, const ch
 		if (i == n && strcmp(key, "type") != 0) {
 			const char *nearest = text_nearest(key, names, n);
 
-			return FAULT(r, key, e, "%s has no '%s'%s%s%s", where, key, nearest ? ", did you mean '" : "", nearest ? nearest : "",
-			             nearest ? "'?" : "");
+			return FAULT(r, key, e, "%s has no '%s'%s%s%s", where, key, nearest ? ", did you mean '" : "",
+			             nearest ? nearest : "", nearest ? "'?" : "");
 		}
 	}
 	return 0;
 }
 
-int line_fields_read(struct lines_reader *r, struct json_object *from, const char *where, const struct line_field *fields, struct value *ret,
-                     struct err *e)
+int line_fields_read(struct lines_reader *r, struct json_object *from, const char *where,
+                     const struct line_field *fields, struct value *ret, struct err *e)
 {
 	for (size_t i = 0; fields[i].key != NULL; i++)
 		if (value_read(r, from, where, &fields[i], &ret[i], e) < 0)
@@ -179,7 +180,8 @@ static int line_parse(struct lines_reader *r, struct json_object **ret, struct e
 	json_object_put(*ret);
 	if (code == json_tokener_success || code == json_tokener_continue)
 		return line_fault(r, 1, e, "not a JSON object");
-	return line_fault(r, json_tokener_get_parse_end(r->tokener) + 1, e, "not JSON: %s", json_tokener_error_desc(code));
+	return line_fault(r, json_tokener_get_parse_end(r->tokener) + 1, e, "not JSON: %s",
+	                  json_tokener_error_desc(code));
 }
 
 static int key_check(struct lines_reader *r, const char *key, struct err *e)
@@ -220,8 +222,8 @@ static int kind_find(struct lines_reader *r, struct json_object *j, enum line_ki
 		names[*ret] = line_shapes[*ret].type;
 	}
 	nearest = text_nearest(v.text, names, N_LINE_KINDS);
-	return FAULT(r, "type", e, "no line is of type '%s'%s%s%s", v.text, nearest ? ", did you mean '" : "", nearest ? nearest : "",
-	             nearest ? "'?" : "");
+	return FAULT(r, "type", e, "no line is of type '%s'%s%s%s", v.text, nearest ? ", did you mean '" : "",
+	             nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static int line_take(struct lines_reader *r, struct json_object *j, bool *ret_end, struct err *e)

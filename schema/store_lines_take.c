@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What each type of JSON line adds to the scratch store; see store_lines.h.  Lines come after what they name, so that names are looked
- * up at once; the newest sweep, cell and environment are remembered, since lines of one come together.
+ * What each type of JSON line adds to the scratch store; see store_lines.h.  Lines come after what they name, so that
+ * names are looked up at once; the newest sweep, cell and environment are remembered, since lines of one come
+ * together.
  */
 #include <string.h>
 
@@ -15,7 +16,8 @@ static int refused(const struct lines_reader *r, int rc, struct err *e)
 
 	if (rc >= 0 || (sqlite3_extended_errcode(r->s->db) & 0xff) != SQLITE_CONSTRAINT)
 		return rc < 0 ? -1 : 0;
-	return line_fault(r, 1, e, "not as a store has it: %s", strstr(why.text, "': ") ? strstr(why.text, "': ") + 3 : why.text);
+	return line_fault(r, 1, e, "not as a store has it: %s",
+	                  strstr(why.text, "': ") ? strstr(why.text, "': ") + 3 : why.text);
 }
 
 /* ---- what the store has of what a line names ---- */
@@ -28,8 +30,8 @@ static void known_clear(struct known_list *l)
 }
 
 /* Looks a name up by SQL (its parameters: id, name) unless it was looked up before; 0 in *ret: there is none. */
-static int known_find(struct lines_reader *r, struct known_list *l, const char *sql, int64_t id, const char *name, int64_t *ret,
-                      struct err *e)
+static int known_find(struct lines_reader *r, struct known_list *l, const char *sql, int64_t id, const char *name,
+                      int64_t *ret, struct err *e)
 {
 	*ret = 0;
 	for (size_t i = l->n; i-- > 0;)
@@ -69,8 +71,10 @@ static int cell_use(struct lines_reader *r, const uint8_t config[DIGEST_SIZE], s
 
 	if (r->cell_id != 0 && memcmp(config, r->cell_config, DIGEST_SIZE) == 0)
 		return 0;
-	found = statement_int(r->s, &r->cell_id, e, "SELECT c.id FROM config k JOIN cell c ON c.sweep_id = ? AND c.config_id = k.id "
-	                      "WHERE k.digest = ?", "id", r->sweep_id, config);
+	found = statement_int(r->s, &r->cell_id, e,
+	                      "SELECT c.id FROM config k JOIN cell c ON c.sweep_id = ? AND c.config_id = k.id "
+	                      "WHERE k.digest = ?",
+	                      "id", r->sweep_id, config);
 	if (found <= 0) {
 		r->cell_id = 0;
 		return found < 0 ? -1 : FAULT(r, "config", e, "no line before this one has that cell");
@@ -89,8 +93,11 @@ static int workload_add(struct lines_reader *r, struct err *e)
 	struct json_object *metrics = r->v[4].json;
 	int64_t id;
 
-	if (refused(r, statement_insert(r->s, &id, e, "INSERT INTO workload (digest, name, definition, parameters) VALUES (?, ?, ?, ?)",
-	                                "dttt", r->v[0].bytes, r->v[1].text, r->v[2].text, r->v[3].text), e) < 0)
+	if (refused(r,
+	            statement_insert(r->s, &id, e,
+	                             "INSERT INTO workload (digest, name, definition, parameters) VALUES (?, ?, ?, ?)",
+	                             "dttt", r->v[0].bytes, r->v[1].text, r->v[2].text, r->v[3].text),
+	            e) < 0)
 		return -1;
 	for (size_t i = 0; i < json_object_array_length(metrics); i++) {
 		struct value v[5];
@@ -124,7 +131,8 @@ static int environment_add(struct lines_reader *r, struct err *e)
 	}
 	if (refused(r, store_environment(r->s, facts, n, &id, e), e) < 0)
 		return -1;
-	found = statement_int(r->s, &same, e, "SELECT 1 FROM environment WHERE id = ? AND digest = ?", "id", id, r->v[0].bytes);
+	found = statement_int(r->s, &same, e, "SELECT 1 FROM environment WHERE id = ? AND digest = ?", "id", id,
+	                      r->v[0].bytes);
 	if (found == 0)
 		return FAULT(r, "digest", e, "not the digest of these facts");
 	return found < 0 ? -1 : 0;
@@ -177,7 +185,8 @@ static int labels_add(struct lines_reader *r, int64_t sweep_id, struct err *e)
 		if (json_object_get_type(value) != json_type_string)
 			return FAULT(r, key, e, "label '%s' is not text", key);
 		if (label_time(r, key, &set_ms, e) < 0 ||
-		    statement_run(r->s, e, "INSERT INTO sweep_label (sweep_id, name, value, set_ms) VALUES (?, ?, ?, ?)", "itti",
+		    statement_run(r->s, e,
+		                  "INSERT INTO sweep_label (sweep_id, name, value, set_ms) VALUES (?, ?, ?, ?)", "itti",
 		                  sweep_id, key, json_object_get_string(value), set_ms) < 0)
 			return -1;
 	}
@@ -194,8 +203,9 @@ static int plan_add(struct lines_reader *r, int64_t *ret_id, struct err *e)
 	found = statement_int(r->s, ret_id, e, "SELECT id FROM plan WHERE digest = ?", "d", digest);
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	return statement_insert(r->s, ret_id, e, "INSERT INTO plan (digest, name, about, source) VALUES (?, ?, ?, ?)", "dttt", digest,
-	                        line_field(r, LINE_SWEEP, "plan")->text, line_field(r, LINE_SWEEP, "about")->text, source);
+	return statement_insert(r->s, ret_id, e, "INSERT INTO plan (digest, name, about, source) VALUES (?, ?, ?, ?)",
+	                        "dttt", digest, line_field(r, LINE_SWEEP, "plan")->text,
+	                        line_field(r, LINE_SWEEP, "about")->text, source);
 }
 
 /* A sweep that has not ended would be taken for one of this host's queue. */
@@ -206,7 +216,8 @@ static int sweep_check(struct lines_reader *r, struct err *e)
 	int64_t format = line_field(r, LINE_SWEEP, "format")->integer;
 
 	if (format > LINES_FORMAT)
-		return FAULT(r, "format", e, "format %lld: this iosweep knows formats up to %d", (long long)format, LINES_FORMAT);
+		return FAULT(r, "format", e, "format %lld: this iosweep knows formats up to %d", (long long)format,
+		             LINES_FORMAT);
 	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
 		if (strcmp(state, states[i]) == 0)
 			return 0;
@@ -215,11 +226,13 @@ static int sweep_check(struct lines_reader *r, struct err *e)
 
 static int sweep_add(struct lines_reader *r, struct err *e)
 {
-	const struct value *v = r->v, *started = line_field(r, LINE_SWEEP, "started_ms"), *ended = line_field(r, LINE_SWEEP, "ended_ms"),
-	                   *note = line_field(r, LINE_SWEEP, "note_ms");
+	const struct value *v = r->v, *started = line_field(r, LINE_SWEEP, "started_ms"),
+	                   *ended = line_field(r, LINE_SWEEP, "ended_ms"), *note = line_field(r, LINE_SWEEP, "note_ms");
 	int64_t host_id, plan_id, id;
 
-	if (sweep_check(r, e) < 0 || store_host(r->s, line_field(r, LINE_SWEEP, "host_uuid")->bytes, line_field(r, LINE_SWEEP, "host")->text, &host_id, e) < 0 ||
+	if (sweep_check(r, e) < 0 ||
+	    store_host(r->s, line_field(r, LINE_SWEEP, "host_uuid")->bytes, line_field(r, LINE_SWEEP, "host")->text,
+	               &host_id, e) < 0 ||
 	    plan_add(r, &plan_id, e) < 0)
 		return -1;
 	/* in the order of the fields, from "state" to "submitted_ms" */
@@ -252,7 +265,8 @@ static int axis_read(struct lines_reader *r, const char *axis, struct json_objec
 	return line_fields_read(r, j, "an axis", axis_fields, v, e);
 }
 
-/* The settings that the config is made of; those that were only found to matter are recorded as effective afterwards. */
+/* The settings that the config is made of; those that were only found to matter are recorded as effective afterwards.
+ * */
 static int settings_read(struct lines_reader *r, struct json_object *axes, struct cell *ret, struct err *e)
 {
 	json_object_object_foreach(axes, axis, j) {
@@ -278,7 +292,8 @@ static int effectives_add(struct lines_reader *r, int64_t cell_id, struct json_o
 		if (axis_read(r, axis, j, v, e) < 0)
 			return -1;
 		if ((v[2].is_there || v[3].is_there) &&
-		    store_cell_effective(r->s, cell_id, axis, v[2].is_there ? v[2].text : NULL, v[3].is_there ? v[3].text : "", e) < 0)
+		    store_cell_effective(r->s, cell_id, axis, v[2].is_there ? v[2].text : NULL,
+		                         v[3].is_there ? v[3].text : "", e) < 0)
 			return FAULT(r, axis, e, "axis '%s': '%s' is no verdict", axis, v[3].is_there ? v[3].text : "");
 	}
 	return 0;
@@ -330,8 +345,11 @@ static int cell_add(struct lines_reader *r, struct err *e)
 	if (strcmp(v[3].text, "running") == 0)
 		return FAULT(r, "state", e, "a cell of a sweep that has ended is not running");
 	if (store_cell_begin(r->s, r->sweep_id, &c, &id, &before, e) < 0 ||
-	    refused(r, statement_run(r->s, e, "UPDATE cell SET state = ?, reason = ?, started_ms = ?, ended_ms = ? WHERE id = ?", "ttiIi",
-	                             v[3].text, v[4].text, v[5].integer, v[6].integer, id), e) < 0)
+	    refused(r,
+	            statement_run(r->s, e,
+	                          "UPDATE cell SET state = ?, reason = ?, started_ms = ?, ended_ms = ? WHERE id = ?",
+	                          "ttiIi", v[3].text, v[4].text, v[5].integer, v[6].integer, id),
+	            e) < 0)
 		return -1;
 	return effectives_add(r, id, axes, e) < 0 ? -1 : steps_add(r, id, line_field(r, LINE_CELL, "steps")->json, e);
 }
@@ -363,14 +381,16 @@ static int number_read(struct lines_reader *r, const char *key, struct json_obje
 	return 0;
 }
 
-static int measurements_add(struct lines_reader *r, int64_t trial_id, int64_t workload_id, struct json_object *metrics, struct err *e)
+static int measurements_add(struct lines_reader *r, int64_t trial_id, int64_t workload_id, struct json_object *metrics,
+                            struct err *e)
 {
 	json_object_object_foreach(metrics, key, j) {
 		int64_t metric_id;
 		double v = 0;
 
-		if (known_find(r, &r->metrics, "SELECT m.id FROM metric m WHERE m.workload_id = ? AND " LINE_METRIC_KEY " = ?", workload_id, key,
-		               &metric_id, e) < 0 ||
+		if (known_find(r, &r->metrics,
+		               "SELECT m.id FROM metric m WHERE m.workload_id = ? AND " LINE_METRIC_KEY " = ?",
+		               workload_id, key, &metric_id, e) < 0 ||
 		    number_read(r, key, j, &v, e) < 0)
 			return -1;
 		if (metric_id == 0)
@@ -399,7 +419,8 @@ static int facts_add(struct lines_reader *r, int64_t trial_id, struct err *e)
 		double v = 0;
 
 		if (number_read(r, key, j, &v, e) < 0 ||
-		    statement_run(r->s, e, "INSERT INTO trial_fact (trial_id, key, value) VALUES (?, ?, ?)", "itr", trial_id, key, v) < 0)
+		    statement_run(r->s, e, "INSERT INTO trial_fact (trial_id, key, value) VALUES (?, ?, ?)", "itr",
+		                  trial_id, key, v) < 0)
 			return -1;
 	}
 	return 0;
@@ -411,7 +432,8 @@ static int environment_use(struct lines_reader *r, const struct value *v, struct
 
 	if (!v->is_there || (r->environment_id != 0 && memcmp(v->bytes, r->environment, DIGEST_SIZE) == 0))
 		return 0;
-	found = statement_int(r->s, &r->environment_id, e, "SELECT id FROM environment WHERE digest = ?", "d", v->bytes);
+	found = statement_int(r->s, &r->environment_id, e, "SELECT id FROM environment WHERE digest = ?", "d",
+	                      v->bytes);
 	if (found <= 0) {
 		r->environment_id = 0;
 		return found < 0 ? -1 : FAULT(r, "environment", e, "no line before this one has that environment");
@@ -427,8 +449,8 @@ static int trial_add(struct lines_reader *r, struct err *e)
 	int64_t workload_id, id;
 
 	if (sweep_use(r, v[0].bytes, e) < 0 || cell_use(r, v[1].bytes, e) < 0 || environment_use(r, &v[6], e) < 0 ||
-	    known_find(r, &r->workloads, "SELECT workload_id FROM sweep_workload WHERE sweep_id = ? AND name = ?", r->sweep_id, v[2].text,
-	               &workload_id, e) < 0)
+	    known_find(r, &r->workloads, "SELECT workload_id FROM sweep_workload WHERE sweep_id = ? AND name = ?",
+	               r->sweep_id, v[2].text, &workload_id, e) < 0)
 		return -1;
 	if (workload_id == 0)
 		return FAULT(r, "workload", e, "the sweep has no workload '%s'", v[2].text);
@@ -445,8 +467,10 @@ static int event_add(struct lines_reader *r, struct err *e)
 {
 	if (sweep_use(r, r->v[0].bytes, e) < 0)
 		return -1;
-	return refused(r, statement_run(r->s, e, "INSERT INTO event (sweep_id, at_ms, kind, text) VALUES (?, ?, ?, ?)", "iitt", r->sweep_id,
-	                                r->v[1].integer, r->v[2].text, r->v[3].text), e);
+	return refused(r,
+	               statement_run(r->s, e, "INSERT INTO event (sweep_id, at_ms, kind, text) VALUES (?, ?, ?, ?)",
+	                             "iitt", r->sweep_id, r->v[1].integer, r->v[2].text, r->v[3].text),
+	               e);
 }
 
 static int end_check(struct lines_reader *r, struct err *e)
@@ -455,7 +479,8 @@ static int end_check(struct lines_reader *r, struct err *e)
 
 	SHA256Final(digest, &r->sha);
 	if (r->v[0].integer != r->n)
-		return FAULT(r, "lines", e, "%lld lines were written, %lld are here", (long long)r->v[0].integer, (long long)r->n);
+		return FAULT(r, "lines", e, "%lld lines were written, %lld are here", (long long)r->v[0].integer,
+		             (long long)r->n);
 	if (r->v[1].is_there && memcmp(digest, r->v[1].bytes, DIGEST_SIZE) != 0)
 		return FAULT(r, "sha256", e, "the lines before this one are not those that were written");
 	return 0;
@@ -469,7 +494,8 @@ int lines_results_make(struct store *s, struct err *e)
 	int rc;
 
 	/* cells and trials were counted as they were recorded; the sweep's line says how many there are */
-	if (statement_open(s, &cells, e, "SELECT id FROM cell WHERE id IN (SELECT cell_id FROM trial) ORDER BY id", "") < 0)
+	if (statement_open(s, &cells, e, "SELECT id FROM cell WHERE id IN (SELECT cell_id FROM trial) ORDER BY id",
+	                   "") < 0)
 		return -1;
 	while ((rc = statement_next(cells, e)) > 0)
 		if (store_result_update(s, column_int(cells, 0), e) < 0)

@@ -2,9 +2,10 @@
  *
  * One store into another, set by set; see store_merge.h.
  *
- * The source is attached as `src`.  For each table whose rows are referred to, a temporary table map_X(old, new) is made: first the
- * rows that are missing are added by identity, then old ids are joined to new ones by identity.  Each step is one statement over
- * all rows, so that memory does not grow (temporary tables are files) and 100,000 trials take about a second.
+ * The source is attached as `src`.  For each table whose rows are referred to, a temporary table map_X(old, new) is
+ * made: first the rows that are missing are added by identity, then old ids are joined to new ones by identity.  Each
+ * step is one statement over all rows, so that memory does not grow (temporary tables are files) and 100,000 trials
+ * take about a second.
  */
 #include "schema/store_merge.h"
 
@@ -185,7 +186,8 @@ static int statement_count(struct store *s, const char *sql, int64_t *ret, struc
 static int sweeps_choose(struct store *s, const struct merge_options *o, struct err *e)
 {
 	if (statement_run(s, e, "CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY)", "") < 0 ||
-	    statement_run(s, e, "CREATE TEMP TABLE before AS SELECT coalesce(max(id), 0) AS last FROM main.sweep", "") < 0)
+	    statement_run(s, e, "CREATE TEMP TABLE before AS SELECT coalesce(max(id), 0) AS last FROM main.sweep", "") <
+	            0)
 		return -1;
 	if (o->sweep_ids == NULL)
 		return statement_run(s, e, "INSERT INTO chosen SELECT id FROM src.sweep WHERE state NOT IN ('queued', 'running', 'paused')", "");
@@ -220,8 +222,10 @@ static int report_make(struct store *s, struct merge_report *ret, struct err *e)
 
 	if (statement_int(s, &ret->sweeps_new, e, "SELECT count(*) FROM map_sweep WHERE is_new", "") < 0 ||
 	    statement_int(s, &known, e, "SELECT count(*) FROM map_sweep WHERE NOT is_new", "") < 0 ||
-	    statement_int(s, &touched, e, "SELECT count(*) FROM map_sweep m WHERE NOT is_new AND (is_further OR EXISTS (SELECT 1 FROM "
-	                                  "map_cell c WHERE c.sweep = m.new))", "") < 0)
+	    statement_int(s, &touched, e,
+	                  "SELECT count(*) FROM map_sweep m WHERE NOT is_new AND (is_further OR EXISTS (SELECT 1 FROM "
+	                  "map_cell c WHERE c.sweep = m.new))",
+	                  "") < 0)
 		return -1;
 	ret->sweeps_updated = touched;
 	ret->sweeps_known = known - touched;
@@ -234,7 +238,8 @@ static int merge_run(struct store *s, const struct merge_options *o, struct merg
 	    statements_run(s, cells, ARRAY_SIZE(cells), e) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(trials); i++) {
-		bool is_trial = text_starts(trials[i], "INSERT OR IGNORE INTO trial ("), is_last = i + 1 == ARRAY_SIZE(trials);
+		bool is_trial = text_starts(trials[i], "INSERT OR IGNORE INTO trial ("),
+		     is_last = i + 1 == ARRAY_SIZE(trials);
 		int64_t ignored = 0;
 
 		if (statement_count(s, trials[i], is_trial ? &ret->trials : is_last ? &ret->measurements : &ignored, e) < 0)
@@ -256,7 +261,8 @@ static void tables_drop(struct store *s)
 	}
 }
 
-/* Read-only, so that detaching cannot checkpoint or remove another process's log; see https://www.sqlite.org/uri.html. */
+/* Read-only, so that detaching cannot checkpoint or remove another process's log; see
+ * https://www.sqlite.org/uri.html. */
 static void source_uri(const char *path, struct text *ret)
 {
 	AUTO_FREE char *log = xasprintf("%s-wal", path);
@@ -278,20 +284,22 @@ static void references_check(struct store *s, bool is_on)
 		statement_run(s, NULL, is_on ? "PRAGMA foreign_keys=ON" : "PRAGMA foreign_keys=OFF", "");
 }
 
-int store_merge(struct store *to, const char *source, const struct merge_options *o, struct merge_report *ret, struct err *e)
+int store_merge(struct store *to, const char *source, const struct merge_options *o, struct merge_report *ret,
+                struct err *e)
 {
 	AUTO_TEXT struct text uri = { 0 };
 	struct merge_report report = { 0 };
 	int rc;
 
 	source_uri(source, &uri);
-	/* 16 MiB: the index on values is filled in no order, and two megabytes of pages would be written over and over.  An index that
-	 * is made anew is sorted in as much again. */
+	/* 16 MiB: the index on values is filled in no order, and two megabytes of pages would be written over and
+	 * over.  An index that is made anew is sorted in as much again. */
 	if (statement_run(to, e, "PRAGMA cache_size=-16384", "") < 0)
 		return -1;
 	if (statement_run(to, e, "ATTACH ? AS src", "t", uri.s) < 0)
 		return -1;
-	/* Every reference is joined to the row it refers to, above: looking each up once more takes half of the time. */
+	/* Every reference is joined to the row it refers to, above: looking each up once more takes half of the time.
+	 * */
 	references_check(to, false);
 	rc = store_begin(to, e);
 	if (rc == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Raw outputs: bounded, compressed, and read back for `iosweep extract`.  A trial prints 200 bytes (dd) to 20 KiB (fio).
+ * Raw outputs: bounded, compressed, and read back for `iosweep extract`.  A trial prints 200 bytes (dd) to 20 KiB
+ * (fio).
  */
 #include "schema/store_internal.h"
 

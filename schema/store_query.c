@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results one after the other; see store_select.h.  Used for listings of all history: 16,000 cells are found in some tens of
- * milliseconds, and then each cell's results are read by their primary key.
+ * Results one after the other; see store_select.h.  Used for listings of all history: 16,000 cells are found in some
+ * tens of milliseconds, and then each cell's results are read by their primary key.
  */
 #include <string.h>
 
@@ -90,7 +90,9 @@ static int cells_find(struct query *q, const struct selection *sel, struct err *
 	AUTO_STATEMENT struct statement *st = NULL;
 	const char *cells = text_str(&sel->cells);
 	/* without a word about sweeps the index on configs answers alone */
-	const char *join = strstr(cells, "w.") == NULL ? "" : sel->has_axis ? "CROSS JOIN sweep w ON w.id = c.sweep_id " : "JOIN sweep w ON w.id = c.sweep_id ";
+	const char *join = strstr(cells, "w.") == NULL ? "" :
+	                   sel->has_axis               ? "CROSS JOIN sweep w ON w.id = c.sweep_id " :
+	                                                 "JOIN sweep w ON w.id = c.sweep_id ";
 	AUTO_FREE char *sql = xasprintf("SELECT c.id FROM cell c %sWHERE %s", join, cells);
 	size_t cap = 0;
 	int rc;
@@ -141,20 +143,22 @@ static int small_sweeps_ask(struct query *q, size_t *cap, struct err *e)
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(q->s, &st, e, "SELECT c.id FROM sweep w CROSS JOIN cell c ON c.sweep_id = w.id WHERE w.cells < ?", "i",
+	if (statement_open(q->s, &st, e,
+	                   "SELECT c.id FROM sweep w CROSS JOIN cell c ON c.sweep_id = w.id WHERE w.cells < ?", "i",
 	                   (int64_t)2 * CELLS_STEP) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		int64_t id = column_int(st, 0);
 
-		if (bsearch(&id, q->cells, q->n_cells, sizeof(id), id_compare) != NULL && cell_axes_add(q, id, cap, e) < 0)
+		if (bsearch(&id, q->cells, q->n_cells, sizeof(id), id_compare) != NULL &&
+		    cell_axes_add(q, id, cap, e) < 0)
 			return -1;
 	}
 	return rc;
 }
 
-/* Axes of the cells.  Those of a large sweep lie beside each other and know the same axes, so that in a large selection one in 64
- * tells what the others would. */
+/* Axes of the cells.  Those of a large sweep lie beside each other and know the same axes, so that in a large
+ * selection one in 64 tells what the others would. */
 static int axes_find(struct query *q, struct err *e)
 {
 	size_t cap = 0, step = q->n_cells > CELLS_ALL_ASKED ? CELLS_STEP : 1;
@@ -227,7 +231,8 @@ static int cell_begin(struct query *q, int64_t cell_id, struct err *e)
 		q->r.axes[k] = "";
 		q->r.effective[k] = NULL;
 	}
-	if (statement_open(q->s, &settings, e, "SELECT axis_id, value, effective FROM cell_value WHERE cell_id = ?", "i", cell_id) < 0)
+	if (statement_open(q->s, &settings, e, "SELECT axis_id, value, effective FROM cell_value WHERE cell_id = ?",
+	                   "i", cell_id) < 0)
 		return -1;
 	while ((rc = statement_next(settings, e)) > 0) {
 		for (size_t k = 0; k < q->n_axes; k++) {
@@ -255,7 +260,9 @@ static int result_take(struct query *q, struct err *e)
 	q->r.flags = column_text(st, 5, q->row);
 	q->r.key = column_text(st, 7, q->row);
 	q->r.unit = column_text(st, 8, q->row);
-	q->r.better = strcmp(better, "lower") == 0 ? BETTER_LOWER : strcmp(better, "higher") == 0 ? BETTER_HIGHER : BETTER_NEITHER;
+	q->r.better = strcmp(better, "lower") == 0  ? BETTER_LOWER :
+	              strcmp(better, "higher") == 0 ? BETTER_HIGHER :
+	                                              BETTER_NEITHER;
 	q->n_given++;
 	return tools_find(q, column_int(st, 10), column_int(st, 6), &q->r.tools, e);
 }
@@ -311,9 +318,10 @@ static int kinds_count(struct query *q, const struct query_options *o, struct ki
 
 		if (r.key == NULL)
 			continue;
-		while (i < *ret_n && (strcmp((*ret)[i].key, r.key) != 0 || (!o->across_tool && (*ret)[i].tools != r.tools &&
-		                                                              strcmp((*ret)[i].tools, r.tools) != 0) ||
-		                      (!o->across_keep && strcmp((*ret)[i].keep, r.keep) != 0)))
+		while (i < *ret_n &&
+		       (strcmp((*ret)[i].key, r.key) != 0 ||
+		        (!o->across_tool && (*ret)[i].tools != r.tools && strcmp((*ret)[i].tools, r.tools) != 0) ||
+		        (!o->across_keep && strcmp((*ret)[i].keep, r.keep) != 0)))
 			i++;
 		if (i == *ret_n) {
 			ARRAY_GROW(*ret, *ret_n, cap);
@@ -339,21 +347,25 @@ static void kinds_text(const struct kind *k, size_t n, struct text *ret)
 		text_printf(ret, "%s%s:", ret->n > 0 ? "; " : "", k[i].key);
 		for (size_t j = i; j < n; j++)
 			if (strcmp(k[j].key, k[i].key) == 0)
-				text_printf(ret, "%s %zu of %s (%s)", j > i ? "," : "", k[j].n, k[j].tools[0] ? k[j].tools : "unknown tools",
-				            k[j].keep);
+				text_printf(ret, "%s %zu of %s (%s)", j > i ? "," : "", k[j].n,
+				            k[j].tools[0] ? k[j].tools : "unknown tools", k[j].keep);
 	}
 }
 
 int store_has_mixture(struct store *s, struct err *e)
 {
 	int64_t one;
-	int rc = statement_int(s, &one, e, "SELECT 1 FROM environment_fact WHERE key >= 'tool.' AND key < 'tool/' GROUP BY key "
-	                       "HAVING count(DISTINCT value) > 1 LIMIT 1", "");
+	int rc = statement_int(s, &one, e,
+	                       "SELECT 1 FROM environment_fact WHERE key >= 'tool.' AND key < 'tool/' GROUP BY key "
+	                       "HAVING count(DISTINCT value) > 1 LIMIT 1",
+	                       "");
 
-	return rc != 0 ? rc : statement_int(s, &one, e, "SELECT 1 WHERE (SELECT count(DISTINCT keep) FROM sweep) > 1", "");
+	return rc != 0 ? rc :
+	                 statement_int(s, &one, e, "SELECT 1 WHERE (SELECT count(DISTINCT keep) FROM sweep) > 1", "");
 }
 
-static int mixture_find(struct query *q, const struct query_options *o, struct arena *a, const char **ret, struct err *e)
+static int mixture_find(struct query *q, const struct query_options *o, struct arena *a, const char **ret,
+                        struct err *e)
 {
 	AUTO_TEXT struct text mixed = { 0 };
 	struct kind *kinds = NULL;
@@ -371,8 +383,8 @@ static int mixture_find(struct query *q, const struct query_options *o, struct a
 	return rc;
 }
 
-int store_query_open(struct store *s, const struct filter *f, const struct query_options *o, struct arena *a, struct query **ret,
-                     const char **ret_mixed, struct err *e)
+int store_query_open(struct store *s, const struct filter *f, const struct query_options *o, struct arena *a,
+                     struct query **ret, const char **ret_mixed, struct err *e)
 {
 	struct query *q = xcalloc(1, sizeof(*q));
 	AUTO_SELECTION struct selection sel = { 0 };
@@ -398,7 +410,8 @@ int store_query_open(struct store *s, const struct filter *f, const struct query
 	}
 	if (o->is_strict && (*ret_mixed)[0] != '\0') {
 		store_query_close(q);
-		err_set(e, ERR_USAGE, "results that differ in tool or rule of aggregation do not stand together: %s", *ret_mixed);
+		err_set(e, ERR_USAGE, "results that differ in tool or rule of aggregation do not stand together: %s",
+		        *ret_mixed);
 		return err_hint(e, "choose by tool.NAME=VERSION or plan=NAME, or say --across tool (or keep)");
 	}
 	*ret = q;

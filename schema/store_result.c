@@ -100,8 +100,8 @@ static int drift_judge(struct store *s, int64_t cell_id, const struct series *v,
 	return flag_write(s, cell_id, v->metric_id, "drift", "cell", reason, e);
 }
 
-/* Whether the good trials of a workload ran under one environment, and if not, in what it differed.  A state that changed
- * between two trials (a controller that fell back to write-through) is not to be averaged over. */
+/* Whether the good trials of a workload ran under one environment, and if not, in what it differed.  A state that
+ * changed between two trials (a controller that fell back to write-through) is not to be averaged over. */
 static int environments_compare(struct store *s, struct subject *c, int64_t workload_id, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
@@ -125,7 +125,8 @@ static int environments_compare(struct store *s, struct subject *c, int64_t work
 	                   "HAVING count(*) > 1 OR sum(n) < ? ORDER BY key LIMIT 8", "iii", c->cell_id, workload_id, n) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0)
-		text_printf(&c->differs, "%s%s was %s", c->differs.n > 0 ? "; " : "", column_borrow(st, 0), column_borrow(st, 1));
+		text_printf(&c->differs, "%s%s was %s", c->differs.n > 0 ? "; " : "", column_borrow(st, 0),
+		            column_borrow(st, 1));
 	return rc;
 }
 

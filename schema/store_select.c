@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Terms -> SQL; see store_select.h.  Hosts, plans, axes, values and metrics are small tables: they are read and matched here by the
- * filter's own rules, so that SQL only ever sees lists of ids.
+ * Terms -> SQL; see store_select.h.  Hosts, plans, axes, values and metrics are small tables: they are read and
+ * matched here by the filter's own rules, so that SQL only ever sees lists of ids.
  */
 #include "schema/store_select.h"
 
@@ -52,12 +52,14 @@ static void condition_add(struct text *t, const char *condition)
 
 static void condition_in(struct text *t, const char *what, enum filter_op op, const struct ids *ids)
 {
-	AUTO_FREE char *condition = xasprintf("%s %s (%s)", what, op == FILTER_NE ? "NOT IN" : "IN", text_str(&ids->list));
+	AUTO_FREE char *condition = xasprintf("%s %s (%s)", what, op == FILTER_NE ? "NOT IN" : "IN",
+	                                      text_str(&ids->list));
 
 	condition_add(t, condition);
 }
 
-static int unknown(const struct filter_term *t, const char *what, const char *word, const struct ids *known, struct err *e)
+static int unknown(const struct filter_term *t, const char *what, const char *word, const struct ids *known,
+                   struct err *e)
 {
 	const char *nearest = text_nearest(word, known->names, known->n_names);
 	AUTO_TEXT struct text all = { 0 };
@@ -86,7 +88,8 @@ static bool is_pattern(const char *word)
 	return strpbrk(word, "*?") != NULL;
 }
 
-/* Rows of (id, name): the ids whose name one of the words matches.  A word that is no pattern and matches none is a fault. */
+/* Rows of (id, name): the ids whose name one of the words matches.  A word that is no pattern and matches none is a
+ * fault. */
 static int ids_by_name(struct store *s, const struct filter_term *t, const char *what, const char *sql, struct arena *a,
                        struct ids *ret, struct err *e)
 {
@@ -111,8 +114,8 @@ static int ids_by_name(struct store *s, const struct filter_term *t, const char 
 	return rc;
 }
 
-static int term_named(struct store *s, const struct filter_term *t, const char *what, const char *sql, const char *column,
-                      struct text *to, struct err *e)
+static int term_named(struct store *s, const struct filter_term *t, const char *what, const char *sql,
+                      const char *column, struct text *to, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	AUTO_IDS struct ids ids = { 0 };
@@ -159,10 +162,11 @@ static int term_state(const struct filter_term *t, struct text *to, struct err *
 			                   "cancelled or imported", nearest ? "did you mean '" : "", nearest ? nearest : "",
 			                nearest ? "'? " : "");
 		}
-		text_printf(k < 5 ? &cells : &sweeps, "%s'%s'", (k < 5 ? &cells : &sweeps)->n > 0 ? "," : "", states[k]);
+		text_printf(k < 5 ? &cells : &sweeps, "%s'%s'", (k < 5 ? &cells : &sweeps)->n > 0 ? "," : "",
+		            states[k]);
 	}
-	condition = xasprintf("%s(c.state IN (%s) OR w.state IN (%s))", t->op == FILTER_NE ? "NOT " : "", text_str(&cells),
-	                      text_str(&sweeps));
+	condition = xasprintf("%s(c.state IN (%s) OR w.state IN (%s))", t->op == FILTER_NE ? "NOT " : "",
+	                      text_str(&cells), text_str(&sweeps));
 	condition_add(to, condition);
 	return 0;
 }
@@ -174,7 +178,10 @@ static int term_flag(const struct filter_term *t, struct text *to, struct err *e
 	for (size_t i = 0; i < t->n_values; i++) {
 		if (strspn(t->values[i], "abcdefghijklmnopqrstuvwxyz-") != strlen(t->values[i]))
 			return filter_fault(t, e, "'%s' is not a flag", t->values[i]);
-		text_printf(&any, "%s' ' || r.flags || ' ' LIKE '%% %s %%'", i > 0 ? " OR " : t->op == FILTER_NE ? "NOT (" : "(",
+		text_printf(&any, "%s' ' || r.flags || ' ' LIKE '%% %s %%'",
+		            i > 0              ? " OR " :
+		            t->op == FILTER_NE ? "NOT (" :
+		                                 "(",
 		            t->values[i]);
 	}
 	text_add(&any, ")");
@@ -264,8 +271,8 @@ static int term_value(struct store *s, const struct filter_term *t, struct ids *
 /* ---- axes ---- */
 
 /* Values of an axis sorted by whether the term holds for them. */
-static int values_match(struct store *s, const struct filter_term *t, int64_t axis_id, struct ids *ret_match, struct ids *ret_all,
-                        struct err *e)
+static int values_match(struct store *s, const struct filter_term *t, int64_t axis_id, struct ids *ret_match,
+                        struct ids *ret_all, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
@@ -280,10 +287,10 @@ static int values_match(struct store *s, const struct filter_term *t, int64_t ax
 	return rc;
 }
 
-/* What cells found in effect where the axis was left alone: a quoted list of those for which the term holds.  'kernel-default'
- * itself counts as well: readahead=kernel-default and readahead=128KiB both find such a cell. */
-static int effective_match(struct store *s, const struct filter_term *t, int64_t axis_id, const char *lacking, struct text *ret,
-                           bool *ret_unread, struct err *e)
+/* What cells found in effect where the axis was left alone: a quoted list of those for which the term holds.
+ * 'kernel-default' itself counts as well: readahead=kernel-default and readahead=128KiB both find such a cell. */
+static int effective_match(struct store *s, const struct filter_term *t, int64_t axis_id, const char *lacking,
+                           struct text *ret, bool *ret_unread, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	bool by_name = filter_matches(t, KERNEL_DEFAULT);
@@ -307,7 +314,8 @@ static int effective_match(struct store *s, const struct filter_term *t, int64_t
 	return rc;
 }
 
-static int axis_condition(struct store *s, const struct filter_term *t, int64_t axis_id, struct text *ret, struct err *e)
+static int axis_condition(struct store *s, const struct filter_term *t, int64_t axis_id, struct text *ret,
+                          struct err *e)
 {
 	AUTO_IDS struct ids match = { 0 }, all = { 0 };
 	AUTO_FREE char *lacking = NULL, *probe = NULL;
@@ -376,7 +384,8 @@ static int term_axis(struct store *s, const struct filter_term *t, struct text *
 	if (is_label == 0)
 		condition_add(to, text_str(&axis));
 	else if (t->op == FILTER_NE)
-		text_printf(&both, "(%s AND c.sweep_id NOT IN (%s))", axis.n > 0 ? axis.s : "1", text_str(&sweeps.list));
+		text_printf(&both, "(%s AND c.sweep_id NOT IN (%s))", axis.n > 0 ? axis.s : "1",
+		            text_str(&sweeps.list));
 	else
 		text_printf(&both, "(%s OR c.sweep_id IN (%s))", axis.n > 0 ? axis.s : "0", text_str(&sweeps.list));
 	if (both.n > 0)
@@ -455,8 +464,9 @@ static int term_select(struct store *s, const struct filter_term *t, struct sele
 	case FILTER_NAMED:
 		return term_by_name(s, t, q, e);
 	case FILTER_HOST:
-		return term_named(s, t, "host", "SELECT id, name FROM host UNION SELECT h.id, " HOST_LABEL " FROM host h ORDER BY 2", "w.host_id",
-		                  &q->cells, e);
+		return term_named(s, t, "host",
+		                  "SELECT id, name FROM host UNION SELECT h.id, " HOST_LABEL " FROM host h ORDER BY 2",
+		                  "w.host_id", &q->cells, e);
 	case FILTER_PLAN:
 		return term_named(s, t, "plan", "SELECT id, name FROM plan ORDER BY name", "w.plan_id", &q->cells, e);
 	case FILTER_SWEEP:
@@ -474,7 +484,8 @@ static int term_select(struct store *s, const struct filter_term *t, struct sele
 		return term_flag(t, &q->results, e);
 	case FILTER_SINCE:
 	case FILTER_UNTIL:
-		condition = xasprintf("c.started_ms %s %lld", t->kind == FILTER_SINCE ? ">=" : "<", (long long)t->at_ms);
+		condition = xasprintf("c.started_ms %s %lld", t->kind == FILTER_SINCE ? ">=" : "<",
+		                      (long long)t->at_ms);
 		condition_add(&q->cells, condition);
 		return 0;
 	}
@@ -511,7 +522,8 @@ static int rehearsals_leave_out(struct store *s, struct text *to, struct err *e)
 	AUTO_IDS struct ids ids = { 0 };
 	int rc;
 
-	if (statement_open(s, &st, e, "SELECT id FROM sweep WHERE options <> '{}' AND options ->> '$.rehearse'", "") < 0)
+	if (statement_open(s, &st, e, "SELECT id FROM sweep WHERE options <> '{}' AND options ->> '$.rehearse'", "") <
+	    0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0)
 		ids_add(&ids, column_int(st, 0));
@@ -533,7 +545,8 @@ int store_select_compared(struct store *s, const struct filter *f, struct select
 	return -1;
 }
 
-int store_select_sweeps(struct store *s, const struct filter *f, struct arena *a, int64_t **ret, size_t *ret_n, struct err *e)
+int store_select_sweeps(struct store *s, const struct filter *f, struct arena *a, int64_t **ret, size_t *ret_n,
+                        struct err *e)
 {
 	AUTO_SELECTION struct selection q = { 0 };
 	AUTO_STATEMENT struct statement *st = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One sweep for `show`: its cells with settings and results, or its trials with what they measured.  Settings and results
- * are read cell by cell as numbers, and the few texts behind them (spellings, metrics) are looked up once each: a
- * sweep of 1,000 cells takes some milliseconds, however large the store is.  Trials are in store_show_trials.c.
+ * One sweep for `show`: its cells with settings and results, or its trials with what they measured.  Settings and
+ * results are read cell by cell as numbers, and the few texts behind them (spellings, metrics) are looked up once
+ * each: a sweep of 1,000 cells takes some milliseconds, however large the store is.  Trials are in
+ * store_show_trials.c.
  */
 #include "schema/store_texts.h"
 
@@ -17,7 +18,8 @@ struct cells {
 	size_t n, cap;
 };
 
-static int cells_read(struct store *s, int64_t sweep_id, const struct selection *q, struct arena *a, struct cells *ret, struct err *e)
+static int cells_read(struct store *s, int64_t sweep_id, const struct selection *q, struct arena *a, struct cells *ret,
+                      struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	AUTO_FREE char *sql = xasprintf("SELECT c.id, c.position, g.digest, c.state, c.reason FROM cell c JOIN config g ON g.id = c.config_id "
@@ -68,7 +70,8 @@ static int values_read(struct texts *t, struct shown_cell *c, struct err *e)
 		size_t verdict = (size_t)column_int(st, 4);
 
 		*v = (struct shown_value){ .axis = column_text(st, 0, t->a), .verdict = verdicts[verdict % ARRAY_SIZE(verdicts)] };
-		if (texts_spelling(t, column_int(st, 1), &v->requested, e) < 0 || texts_spelling(t, column_int(st, 2), &v->value, e) < 0 ||
+		if (texts_spelling(t, column_int(st, 1), &v->requested, e) < 0 ||
+		    texts_spelling(t, column_int(st, 2), &v->value, e) < 0 ||
 		    texts_spelling(t, column_int(st, 3), &v->effective, e) < 0)
 			return -1;
 	}
@@ -94,8 +97,8 @@ static int placed_compare(const void *a, const void *b)
 }
 
 /* results_sql: one parameter, the cell. */
-static int placed_read(struct texts *t, const char *results_sql, int64_t cell_id, struct placed **at, size_t *n, size_t *cap,
-                       struct err *e)
+static int placed_read(struct texts *t, const char *results_sql, int64_t cell_id, struct placed **at, size_t *n,
+                       size_t *cap, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
@@ -154,17 +157,19 @@ static int cells_fill(struct texts *t, const struct selection *q, struct cells *
 	return 0;
 }
 
-static int sweep_cells_read(struct texts *t, int64_t sweep_id, const struct filter *f, struct cells *cells, struct err *e)
+static int sweep_cells_read(struct texts *t, int64_t sweep_id, const struct filter *f, struct cells *cells,
+                            struct err *e)
 {
 	AUTO_SELECTION struct selection q = { 0 };
 
-	if (store_select(t->s, f, &q, e) < 0 || cells_read(t->s, sweep_id, &q, t->a, cells, e) < 0 || texts_metrics_read(t, sweep_id, e) < 0)
+	if (store_select(t->s, f, &q, e) < 0 || cells_read(t->s, sweep_id, &q, t->a, cells, e) < 0 ||
+	    texts_metrics_read(t, sweep_id, e) < 0)
 		return -1;
 	return cells_fill(t, &q, cells, e);
 }
 
-int store_show_selected(struct store *s, int64_t sweep_id, const struct filter *f, struct arena *a, struct shown_cell **ret, size_t *ret_n,
-                        struct err *e)
+int store_show_selected(struct store *s, int64_t sweep_id, const struct filter *f, struct arena *a,
+                        struct shown_cell **ret, size_t *ret_n, struct err *e)
 {
 	struct texts t = { .s = s, .a = a };
 	struct cells cells = { 0 };
@@ -182,7 +187,8 @@ int store_show_selected(struct store *s, int64_t sweep_id, const struct filter *
 	return rc;
 }
 
-int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct shown_cell **ret, size_t *ret_n, struct err *e)
+int store_show_cells(struct store *s, int64_t sweep_id, struct arena *a, struct shown_cell **ret, size_t *ret_n,
+                     struct err *e)
 {
 	const struct filter all = { 0 };
 

@@ -66,8 +66,8 @@ static void flag_take(const char *flag, const char *reason, struct text *flags, 
 		text_printf(reasons, "%s%s: %s", reasons->n > 0 ? "; " : "", flag, reason);
 }
 
-/* Flags of the trial itself, and, if it is good, those that its metrics have in the cell.  What one metric's numbers show,
- * such as their spread, is told by these; what else is behind a flag is told in words. */
+/* Flags of the trial itself, and, if it is good, those that its metrics have in the cell.  What one metric's numbers
+ * show, such as their spread, is told by these; what else is behind a flag is told in words. */
 static int flags_read(struct store *s, struct arena *a, struct shown_trial *t, int64_t workload_id, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
@@ -81,7 +81,8 @@ static int flags_read(struct store *s, struct arena *a, struct shown_trial *t, i
 		                    "JOIN metric x ON x.id = f.metric_id WHERE f.cell_id = ? AND x.workload_id = ? ORDER BY 1", "iii",
 		                    t->id, t->cell_id, workload_id);
 	else
-		rc = statement_open(s, &st, e, "SELECT flag, reason FROM trial_flag WHERE trial_id = ? ORDER BY flag", "i", t->id);
+		rc = statement_open(s, &st, e, "SELECT flag, reason FROM trial_flag WHERE trial_id = ? ORDER BY flag",
+		                    "i", t->id);
 	if (rc < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * SQL that people write; see store_sql.h.  The connection is read-only already; the authorizer also keeps a statement from
- * making files elsewhere (ATTACH, VACUUM INTO) and from changing how the connection works.
+ * SQL that people write; see store_sql.h.  The connection is read-only already; the authorizer also keeps a statement
+ * from making files elsewhere (ATTACH, VACUUM INTO) and from changing how the connection works.
  */
 #include "schema/store_sql.h"
 
@@ -123,7 +123,9 @@ static int table_nearest(struct store *s, const char *message, struct err *e)
 	size_t n = 0, cap = 0;
 
 	if (name[0] != '\0' &&
-	    statement_open(s, &st, NULL, "SELECT name FROM sqlite_schema WHERE type IN ('view', 'table') ORDER BY type DESC, name", "") == 0) {
+	    statement_open(s, &st, NULL,
+	                   "SELECT name FROM sqlite_schema WHERE type IN ('view', 'table') ORDER BY type DESC, name",
+	                   "") == 0) {
 		while (statement_next(st, NULL) > 0) {
 			ARRAY_GROW(names, n, cap);
 			names[n++] = column_text(st, 0, a);

@@ -13,8 +13,8 @@
 
 struct sql;
 
-/* Prepares one SELECT, WITH, VALUES, EXPLAIN or reading PRAGMA.  ERR_USAGE with SQLite's words and the column of the fault
- * where it has one; also for a statement that would write, attach a file, or is followed by another. */
+/* Prepares one SELECT, WITH, VALUES, EXPLAIN or reading PRAGMA.  ERR_USAGE with SQLite's words and the column of the
+ * fault where it has one; also for a statement that would write, attach a file, or is followed by another. */
 int store_sql_open(struct store *s, const char *text, struct sql **ret, struct err *e);
 void store_sql_close(struct sql *q); /* NULL is fine */
 static inline void auto_sql(struct sql **q)

@@ -106,8 +106,8 @@ static char *text_cleaned(const char *s, size_t n)
 	return t.s;
 }
 
-/* Whatever is said in the store is UTF-8 without control characters: a reason that quotes a tool, or was cut at a byte, would
- * otherwise make JSON that no reader takes, and speak to the reader's terminal. */
+/* Whatever is said in the store is UTF-8 without control characters: a reason that quotes a tool, or was cut at a
+ * byte, would otherwise make JSON that no reader takes, and speak to the reader's terminal. */
 static int text_bind(sqlite3_stmt *stmt, int i, const char *s)
 {
 	if (s == NULL)

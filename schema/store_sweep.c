@@ -76,11 +76,12 @@ static int plan_write(struct store *s, const struct sweep_new *n, int64_t *ret_i
 	found = statement_int(s, ret_id, e, "SELECT id FROM plan WHERE digest = ?", "d", digest);
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	return statement_insert(s, ret_id, e, "INSERT INTO plan (digest, name, about, source) VALUES (?, ?, ?, ?)", "dtst",
-	                        digest, n->plan->name, n->plan->about, n->plan_source);
+	return statement_insert(s, ret_id, e, "INSERT INTO plan (digest, name, about, source) VALUES (?, ?, ?, ?)",
+	                        "dtst", digest, n->plan->name, n->plan->about, n->plan_source);
 }
 
-static int workload_write(struct store *s, const struct plan *p, const struct plan_workload *w, int64_t *ret_id, struct err *e)
+static int workload_write(struct store *s, const struct plan *p, const struct plan_workload *w, int64_t *ret_id,
+                          struct err *e)
 {
 	AUTO_TEXT struct text parameters = { 0 };
 	uint8_t digest[DIGEST_SIZE];
@@ -102,13 +103,14 @@ static int workload_is_new(struct store *s, int64_t sweep_id, int64_t workload_i
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(s, &st, e, "SELECT name FROM sweep_workload WHERE sweep_id = ? AND workload_id = ?", "ii", sweep_id,
-	                   workload_id) < 0)
+	if (statement_open(s, &st, e, "SELECT name FROM sweep_workload WHERE sweep_id = ? AND workload_id = ?", "ii",
+	                   sweep_id, workload_id) < 0)
 		return -1;
 	rc = statement_next(st, e);
 	if (rc <= 0)
 		return rc;
-	err_set(e, ERR_USAGE, "workloads '%s' and '%s' are the same, with the same parameters", column_borrow(st, 0), name);
+	err_set(e, ERR_USAGE, "workloads '%s' and '%s' are the same, with the same parameters", column_borrow(st, 0),
+	        name);
 	return err_hint(e, "raise trials: to measure one more often");
 }
 
@@ -139,9 +141,10 @@ static int sweep_insert(struct store *s, const struct sweep_new *n, int64_t *ret
 		"INSERT INTO sweep (uuid, plan_id, host_id, state, priority, target_kind, target, submitter_uid, submitter_gid, "
 		"submitter, cells, trials_per_cell, keep, strict, options, submitted_ms) "
 		"VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		"uiiitsiisiititi", uuid, plan_id, n->host_id, (int64_t)n->priority, target_names[n->plan->target.kind], n->target,
-		n->uid, n->gid, n->submitter, (int64_t)n->cells, (int64_t)n->plan->trials * (int64_t)n->plan->n_workloads,
-		keep_name(n->plan->keep), (int64_t)n->strict, n->options != NULL ? n->options : "{}", now_ms());
+		"uiiitsiisiititi", uuid, plan_id, n->host_id, (int64_t)n->priority, target_names[n->plan->target.kind],
+		n->target, n->uid, n->gid, n->submitter, (int64_t)n->cells,
+		(int64_t)n->plan->trials * (int64_t)n->plan->n_workloads, keep_name(n->plan->keep), (int64_t)n->strict,
+		n->options != NULL ? n->options : "{}", now_ms());
 }
 
 int store_sweep_submit(struct store *s, const struct sweep_new *n, int64_t *ret_id, struct err *e)
@@ -231,8 +234,8 @@ int store_sweep_list(struct store *s, int64_t limit, struct arena *a, struct swe
 	int rc;
 
 	if (statement_open(s, &st, e,
-	                   SWEEP_COLUMNS "WHERE s.id IN (SELECT id FROM sweep ORDER BY id DESC LIMIT ?) ORDER BY s.id", "i",
-	                   limit > 0 ? limit : -1) < 0)
+	                   SWEEP_COLUMNS "WHERE s.id IN (SELECT id FROM sweep ORDER BY id DESC LIMIT ?) ORDER BY s.id",
+	                   "i", limit > 0 ? limit : -1) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {
 		ARRAY_GROW(at, n, cap);
@@ -289,7 +292,8 @@ static int sweep_find_uuid(struct store *s, const char *name, int64_t *ret_id, s
 	hex[n] = '\0';
 	if (n < 4)
 		return err_set(e, ERR_USAGE, "'%s' is too short for the front of a UUID: 4 digits at least", name);
-	if (statement_open(s, &st, e, "SELECT id FROM sweep WHERE substr(hex(uuid), 1, ?) = ? LIMIT 2", "it", (int64_t)n, hex) < 0)
+	if (statement_open(s, &st, e, "SELECT id FROM sweep WHERE substr(hex(uuid), 1, ?) = ? LIMIT 2", "it",
+	                   (int64_t)n, hex) < 0)
 		return -1;
 	rc = statement_next(st, e);
 	if (rc <= 0)
@@ -297,7 +301,9 @@ static int sweep_find_uuid(struct store *s, const char *name, int64_t *ret_id, s
 	id = column_int(st, 0);
 	rc = statement_next(st, e);
 	if (rc != 0)
-		return rc < 0 ? -1 : err_set(e, ERR_USAGE, "'%s' is the front of several sweeps' UUIDs: write more of it", name);
+		return rc < 0 ? -1 :
+		                err_set(e, ERR_USAGE, "'%s' is the front of several sweeps' UUIDs: write more of it",
+		                        name);
 	*ret_id = id;
 	return 0;
 }
@@ -338,7 +344,8 @@ int store_sweep_plan(struct store *s, int64_t id, struct arena *a, const char **
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
 
-	if (statement_open(s, &st, e, "SELECT p.source FROM sweep s JOIN plan p ON p.id = s.plan_id WHERE s.id = ?", "i", id) < 0)
+	if (statement_open(s, &st, e, "SELECT p.source FROM sweep s JOIN plan p ON p.id = s.plan_id WHERE s.id = ?",
+	                   "i", id) < 0)
 		return -1;
 	rc = statement_next(st, e);
 	if (rc <= 0)
@@ -353,7 +360,8 @@ int store_sweep_next(struct store *s, int64_t *ret_id, struct err *e)
 {
 	int64_t id = 0;
 
-	if (statement_int(s, &id, e, "SELECT id FROM sweep WHERE state = 'queued' ORDER BY priority DESC, id LIMIT 1", "") < 0)
+	if (statement_int(s, &id, e, "SELECT id FROM sweep WHERE state = 'queued' ORDER BY priority DESC, id LIMIT 1",
+	                  "") < 0)
 		return -1;
 	*ret_id = id;
 	return 0;
@@ -495,6 +503,6 @@ int store_event(struct store *s, int64_t sweep_id, const char *kind, struct err 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	return statement_run(s, e, "INSERT INTO event (sweep_id, at_ms, kind, text) VALUES (?, ?, ?, ?)", "iitt", sweep_id,
-	                     now_ms(), kind, text);
+	return statement_run(s, e, "INSERT INTO event (sweep_id, at_ms, kind, text) VALUES (?, ?, ?, ?)", "iitt",
+	                     sweep_id, now_ms(), kind, text);
 }

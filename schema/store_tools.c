@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which tool versions stand behind a workload's numbers.  Results of different ones are not put into one comparison unless the
- * user says so; versions of tools that had no part in it (fio's, for a dd) do not matter.
+ * Which tool versions stand behind a workload's numbers.  Results of different ones are not put into one comparison
+ * unless the user says so; versions of tools that had no part in it (fio's, for a dd) do not matter.
  */
 #include <string.h>
 
@@ -69,7 +69,8 @@ int store_tools_text(struct store *s, int64_t environment_id, int64_t workload_i
 			continue;
 		text_printf(&t, "%s%s", t.n > 0 ? ", " : "",
 		            text_starts(column_borrow(st, 1), column_borrow(st, 0)) ? "" : column_borrow(st, 0));
-		text_printf(&t, "%s%s", text_starts(column_borrow(st, 1), column_borrow(st, 0)) ? "" : " ", column_borrow(st, 1));
+		text_printf(&t, "%s%s", text_starts(column_borrow(st, 1), column_borrow(st, 0)) ? "" : " ",
+		            column_borrow(st, 1));
 	}
 	*ret = arena_strdup(a, text_str(&t));
 	return rc;

@@ -52,11 +52,13 @@ static int axis_value_id(struct store *s, const char *axis, const char *value, i
 
 	if (store_axis_id(s, axis, &axis_id, e) < 0)
 		return -1;
-	found = statement_int(s, ret_id, e, "SELECT id FROM axis_value WHERE axis_id = ? AND value = ?", "it", axis_id, value);
+	found = statement_int(s, ret_id, e, "SELECT id FROM axis_value WHERE axis_id = ? AND value = ?", "it", axis_id,
+	                      value);
 	if (found != 0)
 		return found < 0 ? -1 : 0;
 	if (number_parse(value, &number) < 0)
-		return statement_insert(s, ret_id, e, "INSERT INTO axis_value (axis_id, value) VALUES (?, ?)", "it", axis_id, value);
+		return statement_insert(s, ret_id, e, "INSERT INTO axis_value (axis_id, value) VALUES (?, ?)", "it",
+		                        axis_id, value);
 	return statement_insert(s, ret_id, e, "INSERT INTO axis_value (axis_id, value, number) VALUES (?, ?, ?)", "itr",
 	                        axis_id, value, number);
 }
@@ -79,8 +81,8 @@ static int config_write(struct store *s, const struct cell *c, int64_t *ret_id, 
 		if (strcmp(c->at[i].value, KERNEL_DEFAULT) == 0)
 			continue;
 		if (axis_value_id(s, c->at[i].axis, c->at[i].value, &value_id, e) < 0 ||
-		    statement_run(s, e, "INSERT INTO config_value (axis_value_id, config_id) VALUES (?, ?)", "ii", value_id,
-		                  *ret_id) < 0)
+		    statement_run(s, e, "INSERT INTO config_value (axis_value_id, config_id) VALUES (?, ?)", "ii",
+		                  value_id, *ret_id) < 0)
 			return -1;
 	}
 	return 0;
@@ -104,8 +106,8 @@ static int setting_insert(struct store *s, int64_t cell_id, const struct setting
 	if (store_axis_id(s, at->axis, &axis_id, e) < 0 || spelling_id(s, at->value, &value, e) < 0 ||
 	    spelling_id(s, at->requested != NULL ? at->requested : at->value, &requested, e) < 0)
 		return -1;
-	return statement_run(s, e, "INSERT INTO cell_setting (cell_id, axis_id, requested, value) VALUES (?, ?, ?, ?)", "iiii",
-	                     cell_id, axis_id, requested, value);
+	return statement_run(s, e, "INSERT INTO cell_setting (cell_id, axis_id, requested, value) VALUES (?, ?, ?, ?)",
+	                     "iiii", cell_id, axis_id, requested, value);
 }
 
 static int cell_insert(struct store *s, int64_t sweep_id, int64_t config_id, const struct cell *c, int64_t *ret_id,
@@ -129,8 +131,8 @@ static int ended_count(struct store *s, int64_t cell_id, int change, struct err 
 }
 
 /* Looks a cell up: 1 found, 0 not, -1 failed. */
-static int cell_lookup(struct store *s, int64_t sweep_id, int64_t config_id, int64_t *ret_id, enum cell_state *ret_state,
-                       struct err *e)
+static int cell_lookup(struct store *s, int64_t sweep_id, int64_t config_id, int64_t *ret_id,
+                       enum cell_state *ret_state, struct err *e)
 {
 	AUTO_STATEMENT struct statement *st = NULL;
 	int rc;
@@ -162,11 +164,12 @@ static int cell_start(struct store *s, int64_t sweep_id, const struct cell *c, i
 		return cell_insert(s, sweep_id, config_id, c, ret_id, e);
 	if (cell_is_ended(*ret_before) && ended_count(s, *ret_id, -1, e) < 0)
 		return -1;
-	return statement_run(s, e, "UPDATE cell SET state = 'running', reason = '', ended_ms = NULL WHERE id = ?", "i", *ret_id);
+	return statement_run(s, e, "UPDATE cell SET state = 'running', reason = '', ended_ms = NULL WHERE id = ?", "i",
+	                     *ret_id);
 }
 
-int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, int64_t *ret_id, enum cell_state *ret_before,
-                     struct err *e)
+int store_cell_begin(struct store *s, int64_t sweep_id, const struct cell *c, int64_t *ret_id,
+                     enum cell_state *ret_before, struct err *e)
 {
 	enum cell_state before = CELL_RUNNING;
 	int64_t id = 0;
@@ -192,13 +195,14 @@ static int verdict_number(const char *verdict, int64_t *ret, struct err *e)
 }
 
 /* An axis that the cell does not name is one that was found to matter: left as found, and recorded. */
-static int effective_write(struct store *s, int64_t cell_id, const char *axis, const char *effective, const char *verdict,
-                           struct err *e)
+static int effective_write(struct store *s, int64_t cell_id, const char *axis, const char *effective,
+                           const char *verdict, struct err *e)
 {
 	int64_t axis_id, left, effective_id = 0, number;
 
 	if (verdict_number(verdict, &number, e) < 0 || store_axis_id(s, axis, &axis_id, e) < 0 ||
-	    spelling_id(s, KERNEL_DEFAULT, &left, e) < 0 || (effective != NULL && spelling_id(s, effective, &effective_id, e) < 0))
+	    spelling_id(s, KERNEL_DEFAULT, &left, e) < 0 ||
+	    (effective != NULL && spelling_id(s, effective, &effective_id, e) < 0))
 		return -1;
 	return statement_run(s, e,
 	                     "INSERT INTO cell_setting (cell_id, axis_id, requested, value, effective, verdict) "
@@ -221,8 +225,8 @@ static int step_output_write(struct store *s, int64_t cell_id, int64_t n, const 
 	int rc;
 
 	text_pack(text, strlen(text), &out);
-	rc = statement_run(s, e, "INSERT INTO step_output (cell_id, n, bytes, kept, data) VALUES (?, ?, ?, ?, ?)", "iiiib", cell_id,
-	                   n, (int64_t)strlen(text), (int64_t)out.kept, out.data, out.n);
+	rc = statement_run(s, e, "INSERT INTO step_output (cell_id, n, bytes, kept, data) VALUES (?, ?, ?, ?, ?)",
+	                   "iiiib", cell_id, n, (int64_t)strlen(text), (int64_t)out.kept, out.data, out.n);
 	free(out.data);
 	return rc;
 }
@@ -230,13 +234,14 @@ static int step_output_write(struct store *s, int64_t cell_id, int64_t n, const 
 /* An undo goes into the row of its run, if that is in this cell. */
 static int undo_time_write(struct store *s, int64_t cell_id, const struct step_time *t, int64_t *ret_n, struct err *e)
 {
-	int found = statement_int(s, ret_n, e, "SELECT max(n) FROM step_time WHERE cell_id = ? AND step = ? AND undo_ns IS NULL",
+	int found = statement_int(s, ret_n, e,
+	                          "SELECT max(n) FROM step_time WHERE cell_id = ? AND step = ? AND undo_ns IS NULL",
 	                          "it", cell_id, t->step);
 
 	if (found <= 0)
 		return found;
-	if (statement_run(s, e, "UPDATE step_time SET undo_ns = ? WHERE cell_id = ? AND n = ?", "iii", t->elapsed_ns, cell_id,
-	                  *ret_n) < 0)
+	if (statement_run(s, e, "UPDATE step_time SET undo_ns = ? WHERE cell_id = ? AND n = ?", "iii", t->elapsed_ns,
+	                  cell_id, *ret_n) < 0)
 		return -1;
 	return 1;
 }
@@ -248,7 +253,8 @@ static int step_write(struct store *s, int64_t cell_id, const struct step_time *
 	int done = is_undo ? undo_time_write(s, cell_id, t, &n, e) : 0;
 
 	if (done == 0) {
-		if (statement_int(s, &n, e, "SELECT coalesce(max(n), 0) + 1 FROM step_time WHERE cell_id = ?", "i", cell_id) < 0)
+		if (statement_int(s, &n, e, "SELECT coalesce(max(n), 0) + 1 FROM step_time WHERE cell_id = ?", "i",
+		                  cell_id) < 0)
 			return -1;
 		done = statement_run(s, e, "INSERT INTO step_time (cell_id, n, step, run_ns, undo_ns, failed) VALUES (?, ?, ?, ?, ?, ?)",
 		                     is_undo ? "iit-ii" : "iiti-i", cell_id, n, t->step, t->elapsed_ns,
@@ -269,8 +275,8 @@ static int trials_end(struct store *s, int64_t cell_id, const char *reason, stru
 static int cell_finish(struct store *s, int64_t cell_id, enum cell_state state, const char *reason,
                        const struct step_time *steps, size_t n, struct err *e)
 {
-	if (statement_run(s, e, "UPDATE cell SET state = ?, reason = ?, ended_ms = ? WHERE id = ?", "tsii", cell_states[state],
-	                  reason, now_ms(), cell_id) < 0)
+	if (statement_run(s, e, "UPDATE cell SET state = ?, reason = ?, ended_ms = ? WHERE id = ?", "tsii",
+	                  cell_states[state], reason, now_ms(), cell_id) < 0)
 		return -1;
 	if ((cell_is_ended(state) && ended_count(s, cell_id, 1, e) < 0) || trials_end(s, cell_id, reason, e) < 0)
 		return -1;
@@ -304,7 +310,8 @@ int store_cell_find(struct store *s, int64_t sweep_id, const uint8_t digest[32],
 
 /* ---- trials ---- */
 
-int store_trial_begin(struct store *s, int64_t cell_id, int64_t workload_id, int repetition, int64_t *ret_id, struct err *e)
+int store_trial_begin(struct store *s, int64_t cell_id, int64_t workload_id, int repetition, int64_t *ret_id,
+                      struct err *e)
 {
 	/* A clock that was set back must not give two attempts one start: the second gets the next free millisecond. */
 	if (statement_insert(s, ret_id, e,
@@ -319,7 +326,8 @@ int store_trial_begin(struct store *s, int64_t cell_id, int64_t workload_id, int
 int store_metric_id(struct store *s, int64_t workload_id, const struct measured *m, int64_t *ret_id, struct err *e)
 {
 	const char *label = m->label != NULL ? m->label : "";
-	int found = statement_int(s, ret_id, e, "SELECT id FROM metric WHERE workload_id = ? AND name = ? AND label = ?", "itt",
+	int found = statement_int(s, ret_id, e,
+	                          "SELECT id FROM metric WHERE workload_id = ? AND name = ? AND label = ?", "itt",
 	                          workload_id, m->name, label);
 
 	if (found != 0)
@@ -335,8 +343,9 @@ static int measurements_write(struct store *s, int64_t trial_id, int64_t cell_id
 		int64_t metric_id;
 
 		if (store_metric_id(s, workload_id, &t->measured[i], &metric_id, e) < 0 ||
-		    statement_run(s, e, "INSERT INTO measurement (cell_id, metric_id, trial_id, value) VALUES (?, ?, ?, ?)", "iiir",
-		                  cell_id, metric_id, trial_id, t->measured[i].value) < 0)
+		    statement_run(s, e,
+		                  "INSERT INTO measurement (cell_id, metric_id, trial_id, value) VALUES (?, ?, ?, ?)",
+		                  "iiir", cell_id, metric_id, trial_id, t->measured[i].value) < 0)
 			return err_in(e, "metric '%s'", t->measured[i].name);
 	}
 	return 0;
@@ -350,9 +359,10 @@ static int output_write(struct store *s, int64_t trial_id, const struct capture 
 	if (c->n == 0)
 		return 0;
 	text_pack(c->data, c->n, &out);
-	rc = statement_run(s, e, "INSERT INTO output (trial_id, step, stream, bytes, kept, data) VALUES (?, ?, ?, ?, ?, ?)",
-	                   "ittiib", trial_id, c->step, c->stream, (int64_t)(c->n_printed > c->n ? c->n_printed : c->n), (int64_t)out.kept,
-	                   out.data, out.n);
+	rc = statement_run(s, e,
+	                   "INSERT INTO output (trial_id, step, stream, bytes, kept, data) VALUES (?, ?, ?, ?, ?, ?)",
+	                   "ittiib", trial_id, c->step, c->stream, (int64_t)(c->n_printed > c->n ? c->n_printed : c->n),
+	                   (int64_t)out.kept, out.data, out.n);
 	free(out.data);
 	return rc;
 }
@@ -370,8 +380,8 @@ static int trial_extras_write(struct store *s, int64_t trial_id, const struct tr
 		if (store_trial_flag(s, trial_id, t->flags[i].flag, t->flags[i].reason, e) < 0)
 			return -1;
 	for (size_t i = 0; i < t->n_facts; i++)
-		if (statement_run(s, e, "INSERT OR REPLACE INTO trial_fact (trial_id, key, value) VALUES (?, ?, ?)", "itr", trial_id,
-		                  t->facts[i].name, t->facts[i].value) < 0)
+		if (statement_run(s, e, "INSERT OR REPLACE INTO trial_fact (trial_id, key, value) VALUES (?, ?, ?)",
+		                  "itr", trial_id, t->facts[i].name, t->facts[i].value) < 0)
 			return -1;
 	for (size_t i = 0; i < t->n_captures; i++)
 		if (output_write(s, trial_id, &t->captures[i], e) < 0)
@@ -451,8 +461,9 @@ static int trials_stop(struct store *s, int64_t sweep_id, const char *reason, st
 	                  "UPDATE trial SET state = 'interrupted', reason = ? WHERE state = 'running' "
 	                  "AND cell_id IN (SELECT id FROM cell WHERE sweep_id = ? AND state = 'running')", "si", reason, sweep_id) < 0)
 		return -1;
-	return statement_run(s, e, "UPDATE cell SET state = 'partial', reason = ? WHERE sweep_id = ? AND state = 'running'", "si",
-	                     reason, sweep_id);
+	return statement_run(s, e,
+	                     "UPDATE cell SET state = 'partial', reason = ? WHERE sweep_id = ? AND state = 'running'",
+	                     "si", reason, sweep_id);
 }
 
 int store_trials_interrupt(struct store *s, int64_t sweep_id, const char *reason, struct err *e)

@@ -42,7 +42,10 @@ static int values_watch(struct store *s, struct arena *a, struct watched *w, str
 	w->values = arena_array(a, (size_t)n + 1, sizeof(*w->values));
 	while ((rc = statement_next(st, e)) > 0 && w->n_values < (size_t)n)
 		w->values[w->n_values++] = (struct shown_value){
-			.axis = column_text(st, 0, a), .requested = column_text(st, 1, a), .value = column_text(st, 2, a), .verdict = "",
+			.axis = column_text(st, 0, a),
+			.requested = column_text(st, 1, a),
+			.value = column_text(st, 2, a),
+			.verdict = "",
 		};
 	return rc < 0 ? -1 : 0;
 }
@@ -151,7 +154,8 @@ int store_events(struct store *s, int64_t sweep_id, int64_t after_id, struct are
 	size_t n = 0, cap = 0;
 	int rc;
 
-	if (statement_open(s, &st, e, "SELECT id, at_ms, kind, text FROM event WHERE sweep_id = ? AND id > ? ORDER BY id", "ii",
+	if (statement_open(s, &st, e,
+	                   "SELECT id, at_ms, kind, text FROM event WHERE sweep_id = ? AND id > ? ORDER BY id", "ii",
 	                   sweep_id, after_id) < 0)
 		return -1;
 	while ((rc = statement_next(st, e)) > 0) {

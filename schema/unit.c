@@ -129,8 +129,8 @@ char *unit_text(double v, const char *base, char buf[2 * SIZE_TEXT])
 	const struct unit *u = unit_choose(base, v, false, &own);
 	char number[SIZE_TEXT];
 
-	snprintf(buf, 2 * SIZE_TEXT, "%s%s%.30s", unit_number(v / u->factor, number), strcmp(u->name, "1") == 0 ? "" : " ",
-	         strcmp(u->name, "1") == 0 ? "" : u->name);
+	snprintf(buf, 2 * SIZE_TEXT, "%s%s%.30s", unit_number(v / u->factor, number),
+	         strcmp(u->name, "1") == 0 ? "" : " ", strcmp(u->name, "1") == 0 ? "" : u->name);
 	return buf;
 }
 

@@ -19,11 +19,13 @@ struct unit {
 /* The unit of that name, or NULL.  A name that is not in the table is its own base unit to whoever accepts that. */
 const struct unit *unit_find(const char *name);
 
-/* The unit in which a value of that base unit reads best: 836000000 B/s -> MB/s, 740000 ns -> us.  is_binary: MiB/s instead of
- * MB/s.  Never NULL: a unit that is not in the table gives factor 1 and its own name (the struct is then *own). */
+/* The unit in which a value of that base unit reads best: 836000000 B/s -> MB/s, 740000 ns -> us.  is_binary: MiB/s
+ * instead of MB/s.  Never NULL: a unit that is not in the table gives factor 1 and its own name (the struct is then
+ * *own). */
 const struct unit *unit_choose(const char *base, double typical, bool is_binary, struct unit *own);
 
-/* "836MB/s", "2.5ms", "42" -> value in `base`.  A number without unit is taken as base.  ERR_USAGE for a unit of another base. */
+/* "836MB/s", "2.5ms", "42" -> value in `base`.  A number without unit is taken as base.  ERR_USAGE for a unit of
+ * another base. */
 int unit_parse(const char *s, const char *base, double *ret, struct err *e);
 
 /* Four significant digits without exponent where that is readable: "836", "0.1234", "12.3". */

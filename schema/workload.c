@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Definitions read from YAML: parameters and the steps of the phases.  Metrics and rules are workload_metric.c's, ${...}
- * is workload_expand.c's.
+ * Definitions read from YAML: parameters and the steps of the phases.  Metrics and rules are workload_metric.c's,
+ * ${...} is workload_expand.c's.
  */
 #include "schema/workload.h"
 
@@ -19,7 +19,8 @@ const char *phase_name(enum workload_phase phase)
 
 static bool name_is_valid(const char *s)
 {
-	return *s != '\0' && strlen(s) <= 64 && s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0' && *s != '-';
+	return *s != '\0' && strlen(s) <= 64 && s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0' &&
+	       *s != '-';
 }
 
 /* A scalar that must be there to be used; "" and a diagnostic otherwise. */
@@ -143,20 +144,22 @@ static void phase_read(struct workload *w, enum workload_phase phase, const stru
 	size_t n = node->kind == NODE_LIST && !node_is_argv(node) ? node->n : 1;
 
 	if (node->kind == NODE_SCALAR || n == 0) {
-		diags_add(d, node->line, node->column, "'%s' must be a list of words or a list of steps", phases[phase]);
+		diags_add(d, node->line, node->column, "'%s' must be a list of words or a list of steps",
+		          phases[phase]);
 		return;
 	}
 	w->steps[phase] = arena_array(w->arena, n, sizeof(struct workload_step));
 	w->n_steps[phase] = n;
 	for (size_t i = 0; i < n; i++)
-		step_read(w, node->kind == NODE_LIST && !node_is_argv(node) ? node->at[i] : node, &w->steps[phase][i], d);
+		step_read(w, node->kind == NODE_LIST && !node_is_argv(node) ? node->at[i] : node, &w->steps[phase][i],
+		          d);
 }
 
 /* Names by which a parameter could not be reached: from a plan, in a word, in an expression. */
 static bool param_is_hidden(const char *name)
 {
-	return strcmp(name, "as") == 0 || strcmp(name, "only") == 0 || strcmp(name, "root") == 0 || workload_name_is_builtin(name) ||
-	       fact_is_known(name);
+	return strcmp(name, "as") == 0 || strcmp(name, "only") == 0 || strcmp(name, "root") == 0 ||
+	       workload_name_is_builtin(name) || fact_is_known(name);
 }
 
 static void params_read(struct workload *w, const struct node *map, struct diags *d)
@@ -170,12 +173,16 @@ static void params_read(struct workload *w, const struct node *map, struct diags
 		const struct node *key = map->keys[i];
 
 		if (!name_is_valid(key->text))
-			diags_add(d, key->line, key->column, "'%s' is no name for a parameter: use a-z, 0-9, _ and -", key->text);
-		else if (param_is_hidden(key->text))
-			diags_add(d, key->line, key->column, "'%s' cannot name a parameter: it means something else in plans or definitions",
+			diags_add(d, key->line, key->column, "'%s' is no name for a parameter: use a-z, 0-9, _ and -",
 			          key->text);
-		w->params[w->n_params++] = (struct workload_param){ arena_strdup(w->arena, key->text),
-			                                            arena_strdup(w->arena, scalar_text(map->at[i], "a parameter's default", d)) };
+		else if (param_is_hidden(key->text))
+			diags_add(d, key->line, key->column,
+			          "'%s' cannot name a parameter: it means something else in plans or definitions",
+			          key->text);
+		w->params[w->n_params++] = (struct workload_param){
+			arena_strdup(w->arena, key->text),
+			arena_strdup(w->arena, scalar_text(map->at[i], "a parameter's default", d))
+		};
 	}
 	for (size_t i = 0; i < map->n; i++)
 		workload_check_words(w, map->at[i], false, d);
@@ -219,7 +226,8 @@ static char **list_read(struct workload *w, const struct node *root, const char 
 	const struct node *node = node_get(root, key);
 	size_t n;
 
-	return node != NULL ? words_read(w, node, arena_printf(w->arena, "'%s'", key), d, &n) : arena_array(w->arena, 1, sizeof(char *));
+	return node != NULL ? words_read(w, node, arena_printf(w->arena, "'%s'", key), d, &n) :
+	                      arena_array(w->arena, 1, sizeof(char *));
 }
 
 /* One product, or a list of them. */
@@ -243,7 +251,8 @@ static void head_read(struct workload *w, const struct node *root, struct diags 
 	w->line = name != NULL ? name->line : 1;
 	w->column = name != NULL ? name->column : 1;
 	if (name != NULL && !name_is_valid(w->name))
-		diags_add(d, name->line, name->column, "'%s' is no name for a workload: use a-z, 0-9, _ and -", w->name);
+		diags_add(d, name->line, name->column, "'%s' is no name for a workload: use a-z, 0-9, _ and -",
+		          w->name);
 	if (name == NULL && !w->is_body)
 		diags_add(d, root->line, root->column, "the key 'workload' (its name) is missing");
 	node = node_get(root, "about");
@@ -370,7 +379,8 @@ static void phases_read(struct workload *w, const struct node *root, struct diag
 }
 
 /* Reads a definition's map into a new workload; faults go to d. */
-static struct workload *definition_read(const struct node *root, const char *data, size_t n, bool is_body, struct diags *d)
+static struct workload *definition_read(const struct node *root, const char *data, size_t n, bool is_body,
+                                        struct diags *d)
 {
 	static const char *const known[] = { "workload", "about", "needs", "package", "version", "path", "params", "more-params", "rehearse",
 		                             "space", "warm", "reads", "prepare", "before", "run", "after", "cleanup", "metrics",
@@ -387,7 +397,8 @@ static struct workload *definition_read(const struct node *root, const char *dat
 	*w = (struct workload){ .arena = a, .evaluator = arena_array(a, 1, sizeof(struct evaluator *)), .name = is_body ? "command" : "", .about = "", .package = "", .is_body = is_body,
 		                .source = is_body ? body_source(root, a) : arena_strndup(a, data, n), .file = arena_strdup(a, d->file != NULL ? d->file : "") };
 	if (root->kind != NODE_MAP) {
-		diags_add(d, root->line, root->column, "a workload definition must be a map, not %s", node_kind_name(root));
+		diags_add(d, root->line, root->column, "a workload definition must be a map, not %s",
+		          node_kind_name(root));
 		return w;
 	}
 	if (evaluator_new(&evaluator, &e) < 0) {

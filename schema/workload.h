@@ -18,8 +18,8 @@ struct workload_param {
 	const char *value;
 };
 
-/* prepare and cleanup once per cell; before, run and after for every trial.  before comes ahead of the sync and the dropping
- * of caches; only run is measured.  All steps start in ${dir}. */
+/* prepare and cleanup once per cell; before, run and after for every trial.  before comes ahead of the sync and the
+ * dropping of caches; only run is measured.  All steps start in ${dir}. */
 enum workload_phase { PHASE_PREPARE, PHASE_BEFORE, PHASE_RUN, PHASE_AFTER, PHASE_CLEANUP, N_PHASES };
 const char *phase_name(enum workload_phase phase);
 
@@ -106,8 +106,8 @@ struct registry;
 struct registry *registry_new(void);
 void registry_free(struct registry *r);
 /* Loads every *.yaml of a directory; later directories override earlier ones.  A bad definition is reported in d and
- * left out; the others stay usable.  must_be_root_owned: a directory or file that somebody but root can write is refused
- * as a whole (ERR_REFUSED).  -1 only if the directory cannot be read or is refused. */
+ * left out; the others stay usable.  must_be_root_owned: a directory or file that somebody but root can write is
+ * refused as a whole (ERR_REFUSED).  -1 only if the directory cannot be read or is refused. */
 int registry_load(struct registry *r, const char *dir, bool must_be_root_owned, struct diags *d, struct err *e);
 /* Adds a definition, or puts it in the place of one of the same name.  The registry owns it from now on. */
 void registry_put(struct registry *r, struct workload *w);
@@ -119,7 +119,8 @@ const struct workload *registry_at(const struct registry *r, size_t i); /* sorte
 void workload_digest(const struct workload *w, const struct workload_param *params, size_t n, uint8_t ret[32]);
 /* The parameters as a JSON object, for the store; and back (arena). */
 void workload_params_json(const struct workload_param *params, size_t n, struct text *ret);
-int workload_params_from_json(const char *json, struct arena *a, struct workload_param **ret, size_t *ret_n, struct err *e);
+int workload_params_from_json(const char *json, struct arena *a, struct workload_param **ret, size_t *ret_n,
+                              struct err *e);
 
 /* What ${...} stands for while a trial runs. */
 struct expansion {
@@ -134,12 +135,13 @@ struct expansion {
 };
 
 /* One argument list, ready for exec: NULL-terminated, arena; argv[0] with its directory if the program was found.
- * ${size} is the parameter as given (a relative size in bytes); ${size:B} ${size:KiB} ${size:MiB} ${size:GiB} a whole number
- * of that unit (a relative size is rounded up, any other must fit); ${size:plain} bytes if it is relative or ends with
- * "iB", else the text as it is; ${size/bs} how many of one fit into the other, rounded
- * up; ${time:s} a duration in seconds; ${fresh-data=trial} "yes" or "no".  Values of parameters may hold ${...} themselves.  Whole words: "${@options}" becomes the words of more-params for
- * each parameter under it; "${@name}" the words of the parameter's value, split at blanks with quotes honoured;
- * "${?name:WORD}" WORD if the parameter is neither empty nor "no", else no word; "${!name:WORD}" the opposite. */
+ * ${size} is the parameter as given (a relative size in bytes); ${size:B} ${size:KiB} ${size:MiB} ${size:GiB} a whole
+ * number of that unit (a relative size is rounded up, any other must fit); ${size:plain} bytes if it is relative or
+ * ends with "iB", else the text as it is; ${size/bs} how many of one fit into the other, rounded up; ${time:s} a
+ * duration in seconds; ${fresh-data=trial} "yes" or "no".  Values of parameters may hold ${...} themselves.  Whole
+ * words: "${@options}" becomes the words of more-params for each parameter under it; "${@name}" the words of the
+ * parameter's value, split at blanks with quotes honoured; "${?name:WORD}" WORD if the parameter is neither empty nor
+ * "no", else no word; "${!name:WORD}" the opposite. */
 int workload_expand(const struct workload_step *step, const struct expansion *x, struct arena *a, char ***ret_argv,
                     struct err *e);
 /* Value of one text with ${...}, and of one size parameter in bytes. */
@@ -148,8 +150,8 @@ int workload_expand_text(const char *text, const struct expansion *x, struct are
 int workload_step_wanted(const struct workload_step *step, const struct expansion *x, bool *ret, struct err *e);
 /* How many streams of the step run at once: at least 1, at most 1024. */
 int workload_copies(const struct workload_step *step, const struct expansion *x, int *ret, struct err *e);
-/* The space its files take, in bytes, and by what: "size x streams".  0 if the definition does not say, or not with these
- * parameters. */
+/* The space its files take, in bytes, and by what: "size x streams".  0 if the definition does not say, or not with
+ * these parameters. */
 int64_t workload_space(const struct workload *w, const struct expansion *x, struct text *ret_factors);
 int workload_size(const char *value, int64_t ram_bytes, int64_t *ret_bytes, struct err *e);
 

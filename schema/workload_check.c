@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether what stands between ${ and } in a definition's words can stand for anything at all: known when the definition is
- * read, with the place of the word.  Whether the values fit (a size that is no whole number of MiB) is known with a plan's
- * parameters only; plan_expansion.c asks then.
+ * Whether what stands between ${ and } in a definition's words can stand for anything at all: known when the
+ * definition is read, with the place of the word.  Whether the values fit (a size that is no whole number of MiB) is
+ * known with a plan's parameters only; plan_expansion.c asks then.
  */
 #include <string.h>
 

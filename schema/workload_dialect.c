@@ -51,7 +51,8 @@ const struct grid *reader_grid(struct metric_reader *r, const struct node *node)
 	for (size_t i = 0; i < r->n_grids; i++)
 		if (strcmp(r->grids[i].name, name) == 0)
 			return &r->grids[i];
-	diags_add(r->d, node->line, node->column, "'grid' names '%s', which is not under the definition's 'grids'", name);
+	diags_add(r->d, node->line, node->column, "'grid' names '%s', which is not under the definition's 'grids'",
+	          name);
 	return NULL;
 }
 
@@ -198,7 +199,8 @@ static void csv_read(struct metric_reader *r, const struct node *key, const stru
 
 	*csv = (struct csv){ .name = arena_strdup(r->w->arena, key->text), .separator = ',' };
 	if (node->kind != NODE_MAP || layouts == NULL || layouts->kind != NODE_MAP) {
-		diags_add(r->d, node->line, node->column, "csv '%s' must be a map with 'layouts': FIRST FIELD: {fields: [...]}", key->text);
+		diags_add(r->d, node->line, node->column,
+		          "csv '%s' must be a map with 'layouts': FIRST FIELD: {fields: [...]}", key->text);
 		return;
 	}
 	node_check_keys(node, known, "a csv", r->d);
@@ -238,7 +240,8 @@ static void grid_read(struct metric_reader *r, const struct node *key, const str
 
 	*grid = (struct grid){ .name = arena_strdup(r->w->arena, key->text) };
 	if (node->kind != NODE_MAP || heading == NULL || columns == NULL) {
-		diags_add(r->d, node->line, node->column, "grid '%s' must be a map with 'heading' and 'columns'", key->text);
+		diags_add(r->d, node->line, node->column, "grid '%s' must be a map with 'heading' and 'columns'",
+		          key->text);
 		return;
 	}
 	node_check_keys(node, known, "a grid", r->d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ${...} in argument lists.  One pass over the text; values of parameters are expanded again, to a bounded depth.  No shell,
- * no environment, no files.
+ * ${...} in argument lists.  One pass over the text; values of parameters are expanded again, to a bounded depth.  No
+ * shell, no environment, no files.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -20,7 +20,8 @@ int workload_size(const char *value, int64_t ram_bytes, int64_t *ret_bytes, stru
 	if (x == NULL || strcmp(x + 1 + strspn(x + 1, " "), "ram") != 0)
 		return size_parse(value, SIZE_BARE, ret_bytes, e);
 	if (number_parse_n(value, (size_t)(x - value), &times) < 0 || times <= 0 || times > 1000)
-		return err_set(e, ERR_USAGE, "'%s' is not a size: the factor before 'x ram' must be above 0 and at most 1000", value);
+		return err_set(e, ERR_USAGE,
+		               "'%s' is not a size: the factor before 'x ram' must be above 0 and at most 1000", value);
 	if (ram_bytes <= 0)
 		return err_set(e, ERR_USAGE, "'%s' is relative to the memory, which is not known here", value);
 	*ret_bytes = (int64_t)(times * (double)ram_bytes);
@@ -77,8 +78,8 @@ static int unit_expand(const struct expansion *x, const char *name, const char *
 		if (strcmp(units[i].name, unit) != 0)
 			continue;
 		if (bytes % by != 0 && !is_relative)
-			return err_set(e, ERR_USAGE, "parameter '%s' is %lld bytes, which is no whole number of %s", name,
-			               (long long)bytes, unit);
+			return err_set(e, ERR_USAGE, "parameter '%s' is %lld bytes, which is no whole number of %s",
+			               name, (long long)bytes, unit);
 		text_printf(out, "%lld", (long long)((bytes + by - 1) / by));
 		return 0;
 	}
@@ -302,7 +303,8 @@ static int options_add(struct argv *argv, struct err *e)
 
 	for (size_t i = 0; w != NULL && w->any_param && i < argv->x->n_params; i++) {
 		const struct workload_param *param = &argv->x->params[i];
-		bool is_option = *w->more_prefix != '\0' ? text_starts(param->name, w->more_prefix) : !param_is_named(w, param->name);
+		bool is_option = *w->more_prefix != '\0' ? text_starts(param->name, w->more_prefix) :
+		                                           !param_is_named(w, param->name);
 
 		if (is_option && option_add(argv, param, e) < 0)
 			return -1;
@@ -388,7 +390,9 @@ int workload_expand(const struct workload_step *step, const struct expansion *x,
 	if (argv.n == 0 || *argv.at[0] == '\0')
 		return err_set(e, ERR_USAGE, "the argument list is empty");
 	argv.at[argv.n] = NULL;
-	program = strchr(argv.at[0], '/') == NULL && step->workload != NULL ? workload_program(step->workload, argv.at[0], a) : NULL;
+	program = strchr(argv.at[0], '/') == NULL && step->workload != NULL ?
+	                  workload_program(step->workload, argv.at[0], a) :
+	                  NULL;
 	if (program != NULL)
 		argv.at[0] = program;
 	*ret_argv = argv.at;
@@ -419,7 +423,8 @@ int workload_copies(const struct workload_step *step, const struct expansion *x,
 	if (text_expand(step->copies, x, 0, &out, e) < 0)
 		return err_in(e, "copies");
 	if (integer_parse(text_str(&out), 1, 1024, &n) < 0)
-		return err_set(e, ERR_USAGE, "copies is '%s'; it must be a whole number from 1 to 1024", text_str(&out));
+		return err_set(e, ERR_USAGE, "copies is '%s'; it must be a whole number from 1 to 1024",
+		               text_str(&out));
 	*ret = (int)n;
 	return 0;
 }

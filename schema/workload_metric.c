@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of a definition that says where numbers come from: metrics, named sources, rules.  The dialects (csv, grids) are
- * workload_dialect.c's.  Everything is checked here, so that extraction meets no fault of a definition.
+ * The part of a definition that says where numbers come from: metrics, named sources, rules.  The dialects (csv,
+ * grids) are workload_dialect.c's.  Everything is checked here, so that extraction meets no fault of a definition.
  */
 #include <string.h>
 
@@ -54,7 +54,8 @@ static bool bool_of(struct metric_reader *r, const struct node *node, const char
 }
 
 /* One of a list of words; -1 and a diagnostic if it is none of them. */
-static int word_choose(struct metric_reader *r, const struct node *node, const char *key, const char *const *words, size_t n)
+static int word_choose(struct metric_reader *r, const struct node *node, const char *key, const char *const *words,
+                       size_t n)
 {
 	const char *text = reader_text(r, node, key);
 	AUTO_TEXT struct text all = { 0 };
@@ -115,7 +116,8 @@ static void source_kind_read(struct metric_reader *r, const struct source_chain 
 			const struct node *node = node_get(chain->at[i], kinds[k]);
 
 			if (node != NULL && found != NULL)
-				diags_add(r->d, node->line, node->column, "'%s' beside '%s': a source is one of them", kinds[k], kinds[kind]);
+				diags_add(r->d, node->line, node->column, "'%s' beside '%s': a source is one of them",
+				          kinds[k], kinds[kind]);
 			if (node != NULL && found == NULL) {
 				found = node;
 				kind = k;
@@ -160,7 +162,8 @@ static void unit_read(struct metric_reader *r, const char *field, const struct n
 	for (size_t i = 0; i < node->n; i++) {
 		words[i].word = arena_strdup(r->w->arena, node->keys[i]->text);
 		if (number_parse(reader_text(r, node->at[i], "a unit's factor"), &words[i].factor) < 0)
-			diags_add(r->d, node->at[i]->line, node->at[i]->column, "the factor of '%s' must be a number", words[i].word);
+			diags_add(r->d, node->at[i]->line, node->at[i]->column, "the factor of '%s' must be a number",
+			          words[i].word);
 	}
 	u->words = words;
 }
@@ -242,8 +245,10 @@ static const char *source_expression(struct metric_reader *r, const struct sourc
 		const char *name = expression_variable(x, i);
 
 		if (!source_has_field(s, name) && !reader_knows(r, s, name))
-			diags_add(r->d, node->line, node->column, "%s: ':%s' is no field of this source, no fact, no parameter and no "
-			          "earlier metric", key, name);
+			diags_add(r->d, node->line, node->column,
+			          "%s: ':%s' is no field of this source, no fact, no parameter and no "
+			          "earlier metric",
+			          key, name);
 	}
 	return text;
 }
@@ -303,12 +308,14 @@ static void chain_use(struct metric_reader *r, struct source_chain *chain)
 		chain->at[2] = found;
 }
 
-static void metric_source(struct metric_reader *r, const struct node *metric, const struct node *source, struct source *s)
+static void metric_source(struct metric_reader *r, const struct node *metric, const struct node *source,
+                          struct source *s)
 {
 	struct source_chain chain = { .at = { source, metric == source ? NULL : metric, NULL } };
 
 	if (source->kind != NODE_MAP) {
-		diags_add(r->d, source->line, source->column, "a source is a map, as in {match: PATTERN, value: EXPRESSION}");
+		diags_add(r->d, source->line, source->column,
+		          "a source is a map, as in {match: PATTERN, value: EXPRESSION}");
 		return;
 	}
 	if (metric != source)
@@ -326,15 +333,18 @@ static void metric_head(struct metric_reader *r, const struct node *node, struct
 	int i = better != NULL ? word_choose(r, better, "better", betters, ARRAY_SIZE(betters)) : -1;
 
 	if (unit == NULL)
-		diags_add(r->d, node->line, node->column, "metric '%s' has no 'unit' (\"\" for a plain number)", m->name);
+		diags_add(r->d, node->line, node->column, "metric '%s' has no 'unit' (\"\" for a plain number)",
+		          m->name);
 	if (better == NULL)
-		diags_add(r->d, node->line, node->column, "metric '%s' has no 'better': higher, lower or neither", m->name);
+		diags_add(r->d, node->line, node->column, "metric '%s' has no 'better': higher, lower or neither",
+		          m->name);
 	m->unit = unit != NULL ? reader_text(r, unit, "unit") : "";
 	m->better = i >= 0 ? (enum better)i : BETTER_NEITHER;
 	m->is_detail = bool_of(r, node_get(node, "detail"), "detail");
 }
 
-static void metric_read(struct metric_reader *r, const struct node *key, const struct node *node, struct workload_metric *m)
+static void metric_read(struct metric_reader *r, const struct node *key, const struct node *node,
+                        struct workload_metric *m)
 {
 	const struct node *from;
 	struct source *sources;
@@ -368,7 +378,8 @@ static void rule_read(struct metric_reader *r, const struct node *node, const ch
 	const struct node *reason;
 
 	if (node->kind != NODE_MAP) {
-		diags_add(r->d, node->line, node->column, "'%s' must be a map, as in {match: PATTERN, reason: TEXT}", kind);
+		diags_add(r->d, node->line, node->column, "'%s' must be a map, as in {match: PATTERN, reason: TEXT}",
+		          kind);
 		return;
 	}
 	node_check_keys(node, rule_keys, kind, r->d);
@@ -381,7 +392,8 @@ static void rule_read(struct metric_reader *r, const struct node *node, const ch
 	if (reason != NULL)
 		reader_template(r, reason, rule->reason, &rule->source);
 	if (rule->source.kind == SOURCE_FACTS && rule->source.value == NULL)
-		diags_add(r->d, node->line, node->column, "the rule asks nothing: it needs match, json, csv, grid or value");
+		diags_add(r->d, node->line, node->column,
+		          "the rule asks nothing: it needs match, json, csv, grid or value");
 }
 
 static void rules_read(struct metric_reader *r, const struct node *root, struct rules *rules)
@@ -412,7 +424,8 @@ static void named_sources_check(struct metric_reader *r)
 		const struct node *node = r->sources->at[i];
 
 		if (node->kind != NODE_MAP)
-			diags_add(r->d, node->line, node->column, "source '%s' must be a map", r->sources->keys[i]->text);
+			diags_add(r->d, node->line, node->column, "source '%s' must be a map",
+			          r->sources->keys[i]->text);
 		else
 			node_check_keys(node, named_keys, "a named source", r->d);
 	}
@@ -430,7 +443,8 @@ static const struct node *metrics_default(struct workload *w, struct diags *d)
 int metrics_read(struct workload *w, const struct node *root, struct evaluator *ev, struct diags *d)
 {
 	struct metric_reader r = { .w = w, .evaluator = ev, .d = d, .sources = node_get(root, "sources") };
-	const struct node *metrics = node_get(root, "metrics") != NULL ? node_get(root, "metrics") : metrics_default(w, d);
+	const struct node *metrics = node_get(root, "metrics") != NULL ? node_get(root, "metrics") :
+	                                                                 metrics_default(w, d);
 	struct rules *rules = arena_alloc(w->arena, sizeof(*rules));
 	size_t n_details = 0;
 
@@ -449,7 +463,8 @@ int metrics_read(struct workload *w, const struct node *root, struct evaluator *
 		n_details += w->metrics[i].is_detail;
 	}
 	if (n_details == metrics->n)
-		diags_add(d, metrics->line, metrics->column, "every metric is a detail: one at least must be what the workload is run for");
+		diags_add(d, metrics->line, metrics->column,
+		          "every metric is a detail: one at least must be what the workload is run for");
 	rules_read(&r, root, rules);
 	w->rules = rules;
 	return 0;

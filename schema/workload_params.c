@@ -58,7 +58,8 @@ void workload_params_json(const struct workload_param *params, size_t n, struct 
 	json_object_put(map);
 }
 
-int workload_params_from_json(const char *json, struct arena *a, struct workload_param **ret, size_t *ret_n, struct err *e)
+int workload_params_from_json(const char *json, struct arena *a, struct workload_param **ret, size_t *ret_n,
+                              struct err *e)
 {
 	struct json_object *map = json_tokener_parse(json);
 	struct workload_param *params;
@@ -139,6 +140,6 @@ int workload_installed(const struct workload *w, struct err *e)
 
 	if (missing == NULL)
 		return 0;
-	return err_set(e, ERR_INFEASIBLE, "needs '%s', which is not installed%s%s", missing, w->package[0] != '\0' ? ": package " : "",
-	               w->package);
+	return err_set(e, ERR_INFEASIBLE, "needs '%s', which is not installed%s%s", missing,
+	               w->package[0] != '\0' ? ": package " : "", w->package);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a definition says of a rehearsal: `rehearse: {at-most: {size: 64MiB}, set: {fast: yes}}`.  A plan written for a week
- * on 24 disks is tried in minutes on an image, with the same tools and the same cells.
+ * What a definition says of a rehearsal: `rehearse: {at-most: {size: 64MiB}, set: {fast: yes}}`.  A plan written for
+ * a week on 24 disks is tried in minutes on an image, with the same tools and the same cells.
  */
 #include <string.h>
 
@@ -29,7 +29,8 @@ static enum quantity quantity_read(const char *text, double *ret)
 	return QUANTITY_NONE;
 }
 
-/* The smaller of two values of one kind; the limit if they cannot be compared.  An empty value is none, and stays so. */
+/* The smaller of two values of one kind; the limit if they cannot be compared.  An empty value is none, and stays so.
+ * */
 static const char *value_limit(const char *value, const char *limit)
 {
 	double v, l;
@@ -87,7 +88,8 @@ static void limits_check(const struct workload *w, const struct node *map, struc
 
 	for (size_t i = 0; i < w->n_rehearse_at_most; i++)
 		if (quantity_read(w->rehearse_at_most[i].value, &ignored) == QUANTITY_NONE)
-			diags_add(d, map->line, map->column, "'at-most' takes numbers, sizes and durations: '%s' is none; use 'set'",
+			diags_add(d, map->line, map->column,
+			          "'at-most' takes numbers, sizes and durations: '%s' is none; use 'set'",
 			          w->rehearse_at_most[i].value);
 }
 

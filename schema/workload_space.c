@@ -55,7 +55,8 @@ static bool conditions_hold(char *const *product, const struct expansion *x)
 	return true;
 }
 
-static int64_t product_bytes(const struct workload *w, char *const *product, const struct expansion *x, struct text *ret_factors)
+static int64_t product_bytes(const struct workload *w, char *const *product, const struct expansion *x,
+                             struct text *ret_factors)
 {
 	double bytes = 1, factor;
 	bool is_if;
@@ -90,7 +91,8 @@ static void item_check(const struct workload *w, const char *item, const struct 
 	if (name != NULL && !workload_takes(w, name))
 		diags_add(d, node->line, node->column, "'space': '%s' names no parameter", item);
 	else if (name == NULL && !factor_read(w, &none, item, &ignored))
-		diags_add(d, node->line, node->column, "'space' takes parameters, numbers and sizes: '%s' is none of them", item);
+		diags_add(d, node->line, node->column,
+		          "'space' takes parameters, numbers and sizes: '%s' is none of them", item);
 }
 
 void workload_space_check(const struct workload *w, const struct node *node, struct diags *d)

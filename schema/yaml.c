@@ -183,7 +183,8 @@ static struct node *list_read(struct reader *r, const yaml_event_t *start)
 }
 
 /* "<<: *map" or "<<: [*map, *map]": entries that the map does not have itself; an earlier map of the list wins. */
-static bool entries_merge(struct reader *r, struct entries *merged, struct node *into, struct node *from, yaml_mark_t mark)
+static bool entries_merge(struct reader *r, struct entries *merged, struct node *into, struct node *from,
+                          yaml_mark_t mark)
 {
 	if (from->kind == NODE_LIST) {
 		for (size_t i = 0; i < from->n; i++)

@@ -40,8 +40,8 @@ int yaml_read_file(struct arena *a, const char *path, struct diags *d, struct no
 struct node *node_get(const struct node *map, const char *key);
 /* Adds a diagnostic for each key of the map that is not in known (NULL-terminated), with the nearest known one. */
 int node_check_keys(const struct node *map, const char *const *known, const char *where, struct diags *d);
-/* A key of the map is not in known and means this one, as node_check_keys has said: it need not be said, too, that this one
- * is missing. */
+/* A key of the map is not in known and means this one, as node_check_keys has said: it need not be said, too, that
+ * this one is missing. */
 bool node_misspells(const struct node *map, const char *const *known, const char *key);
 /* "a scalar", "a list", "a map": for messages. */
 const char *node_kind_name(const struct node *node);

@@ -37,7 +37,8 @@ int node_check_keys(const struct node *map, const char *const *known, const char
 		rc = -1;
 		nearest = text_nearest(key->text, known, n_known);
 		if (nearest != NULL) {
-			diags_add(d, key->line, key->column, "unknown key '%s' in %s: did you mean '%s'?", key->text, where, nearest);
+			diags_add(d, key->line, key->column, "unknown key '%s' in %s: did you mean '%s'?", key->text,
+			          where, nearest);
 		} else {
 			AUTO_TEXT struct text list = { 0 };
 

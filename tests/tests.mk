@@ -25,4 +25,4 @@ demo: all ## a real sweep on an image file; needs root
 	$(Q)sh contrib/demo.sh $(B)
 
 format: ## clang-format on the lines changed against HEAD
-	$(Q)git clang-format HEAD -- '*.c' '*.h'
+	$(Q)git clang-format --style=file:contrib/clang-format HEAD -- '*.c' '*.h'

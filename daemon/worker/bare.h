@@ -16,7 +16,8 @@ int bare_note(struct worker *w, struct err *e);
 int bare_wipe(struct worker *w, struct err *e);
 /* What they have left there is gone: wiped, or overwritten by mkfs. */
 int bare_finish(struct worker *w, struct err *e);
-/* 'bare': after a crash.  Wipes only right after it: later, what is found there may be somebody's by now, and is named. */
+/* 'bare': after a crash.  Wipes only right after it: later, what is found there may be somebody's by now, and is
+ * named. */
 int bare_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e);
 
 #endif

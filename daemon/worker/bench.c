@@ -111,8 +111,8 @@ static int server_start(struct bench *b, enum workload_phase phase, const struct
 }
 
 /* All copies of one step, at once. */
-static int step_tools_run(struct bench *b, enum workload_phase phase, const struct tool *tools, int copies, struct arena *a,
-                          struct phase_end *p, struct err *e)
+static int step_tools_run(struct bench *b, enum workload_phase phase, const struct tool *tools, int copies,
+                          struct arena *a, struct phase_end *p, struct err *e)
 {
 	struct tool_end *ends = arena_array(a, (size_t)copies, sizeof(*ends));
 	int64_t elapsed_ns = 0;
@@ -219,8 +219,11 @@ static int step_run(struct bench *b, enum workload_phase phase, const struct wor
 		if (workload_expand(step, &x, a, &argv, e) < 0)
 			return -1;
 		tools[i] = (struct tool){
-			.argv = argv, .dir = dir, .timeout_ns = step->timeout_ns > 0 ? step->timeout_ns : b->w->plan->timeout_ns,
-			.discard = step->discard, .stop_signal = step->stop_signal,
+			.argv = argv,
+			.dir = dir,
+			.timeout_ns = step->timeout_ns > 0 ? step->timeout_ns : b->w->plan->timeout_ns,
+			.discard = step->discard,
+			.stop_signal = step->stop_signal,
 		};
 	}
 	if (step->background)

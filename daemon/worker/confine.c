@@ -3,8 +3,9 @@
  * A memory limit by cgroup v2 (memory.max) or the v1 memory controller (memory.limit_in_bytes); see confine.h.
  * Sources: Documentation/admin-guide/cgroup-v2.rst, Documentation/admin-guide/cgroup-v1/memory.rst.
  *
- * In v2 the cgroup is a child of the worker's own, which systemd delegates (Delegate=memory); a controller can be handed
- * on only by a cgroup without processes, so the worker moves into a child first.  In v1 any place below the mount point will do.
+ * In v2 the cgroup is a child of the worker's own, which systemd delegates (Delegate=memory); a controller can be
+ * handed on only by a cgroup without processes, so the worker moves into a child first.  In v1 any place below the
+ * mount point will do.
  */
 #include "daemon/worker/confine.h"
 
@@ -89,7 +90,8 @@ const char *confine_controller(char *ret_why, size_t size)
 	if (own_v2(own, sizeof(own)) && sysroot_exists(V2_ROOT "/cgroup.controllers")) {
 		if (has_word(path_format(path, sizeof(path), "%s/cgroup.controllers", own), "memory"))
 			return "v2";
-		path_format(ret_why, size, "the memory controller is not delegated to '%s' (the unit needs Delegate=memory)", own);
+		path_format(ret_why, size,
+		            "the memory controller is not delegated to '%s' (the unit needs Delegate=memory)", own);
 		return "";
 	}
 	path_format(ret_why, size, "no memory controller is mounted below '%s'", V2_ROOT);
@@ -126,7 +128,8 @@ static int controller_hand_on(const char *group, struct err *e)
 {
 	AUTO_FREE char *own = xstrndup(group, (size_t)(strrchr(group, '/') - group));
 	AUTO_FREE char *leaf = xasprintf("%s/iosweep-worker", own);
-	AUTO_FREE char *control = xasprintf("%s/cgroup.subtree_control", own), *procs = xasprintf("%s/cgroup.procs", own);
+	AUTO_FREE char *control = xasprintf("%s/cgroup.subtree_control", own),
+		       *procs = xasprintf("%s/cgroup.procs", own);
 	AUTO_TEXT struct text pids = { 0 };
 
 	if (has_word(control, "memory"))
@@ -156,7 +159,8 @@ static int limit_read(const char *controller, const char *dir, int64_t *ret, str
 {
 	char path[640], text[SETTING_TEXT];
 
-	path_format(path, sizeof(path), "%s/%s", dir, strcmp(controller, "v1") == 0 ? "memory.limit_in_bytes" : "memory.max");
+	path_format(path, sizeof(path), "%s/%s", dir,
+	            strcmp(controller, "v1") == 0 ? "memory.limit_in_bytes" : "memory.max");
 	if (setting_read(path, text, sizeof(text), e) < 0)
 		return -1;
 	if (integer_parse(text, 0, INT64_MAX, ret) < 0)
@@ -183,7 +187,8 @@ int64_t confine_oom_kills(const struct worker *w)
 	if (w->submitter.cgroup_fd < 0 || controller[0] == '\0')
 		return 0;
 	group_dir(w, controller, dir, sizeof(dir));
-	path_format(path, sizeof(path), "%s/%s", dir, strcmp(controller, "v1") == 0 ? "memory.oom_control" : "memory.events");
+	path_format(path, sizeof(path), "%s/%s", dir,
+	            strcmp(controller, "v1") == 0 ? "memory.oom_control" : "memory.events");
 	if (sysroot_read(path, &events, NULL) < 0)
 		return 0;
 	line = strstr(text_str(&events), "oom_kill ");
@@ -226,15 +231,16 @@ int confine_enter(struct worker *w, struct err *e)
 	if (controller[0] == '\0')
 		return err_set(e, ERR_INFEASIBLE, "memory: %s", why);
 	if (wanted > host_ram_bytes()) /* no limit at all, and "2x ram" would be as much of what nobody has */
-		return err_set(e, ERR_INFEASIBLE, "memory: %s is more than the %s of this host", size_format(wanted, asked),
-		               size_format(host_ram_bytes() / MIB * MIB, has));
+		return err_set(e, ERR_INFEASIBLE, "memory: %s is more than the %s of this host",
+		               size_format(wanted, asked), size_format(host_ram_bytes() / MIB * MIB, has));
 	snprintf(value, sizeof(value), "%lld", (long long)wanted);
 	group_dir(w, controller, dir, sizeof(dir));
 	if (group_make(w, controller, dir, e) < 0 || limit_set(controller, dir, value, e) < 0 ||
 	    limit_read(controller, dir, &limit, e) < 0)
 		return err_in(e, "memory");
 	if (limit != wanted)
-		return err_set(e, ERR_MISMATCH, "memory: asked for %s bytes, the cgroup reads %lld", value, (long long)limit);
+		return err_set(e, ERR_MISMATCH, "memory: asked for %s bytes, the cgroup reads %lld", value,
+		               (long long)limit);
 	w->submitter.cgroup_fd = open(path_format(path, sizeof(path), "%s/cgroup.procs", dir), O_WRONLY | O_CLOEXEC);
 	if (w->submitter.cgroup_fd < 0)
 		return err_sys(e, errno, "open '%s'", path);
@@ -272,7 +278,8 @@ int confine_leave(struct worker *w, struct err *e)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(entries[i].kind, "cgroup") == 0 &&
-		    (group_remove(entries[i].object, e) < 0 || store_undo_finish(w->store, entries[i].id, "done", "", e) < 0))
+		    (group_remove(entries[i].object, e) < 0 ||
+		     store_undo_finish(w->store, entries[i].id, "done", "", e) < 0))
 			return -1;
 	return 0;
 }
@@ -281,7 +288,8 @@ int cgroup_put_back(struct worker *w, const struct undo_entry *u, const char **r
 {
 	(void)w;
 	*ret_dropped = NULL;
-	if (!text_starts(u->object, V2_ROOT "/") || strstr(u->object, "/iosweep-") == NULL || strstr(u->object, "..") != NULL)
+	if (!text_starts(u->object, V2_ROOT "/") || strstr(u->object, "/iosweep-") == NULL ||
+	    strstr(u->object, "..") != NULL)
 		return err_set(e, ERR_REFUSED, "'%s' is not a cgroup of iosweep", u->object);
 	return group_remove(u->object, e);
 }

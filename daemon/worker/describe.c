@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The describe role: one JSON object about this host on stdout (worker.h, message.h).  Its own process, since looking at a
- * sick disk may hang.  Never writes to a device.
+ * The describe role: one JSON object about this host on stdout (worker.h, message.h).  Its own process, since looking
+ * at a sick disk may hang.  Never writes to a device.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,8 +75,8 @@ static void reasons_add(struct json_object *reasons, const char *lines)
 }
 
 /* A signature alone does not make a device unusable: the plan may say `erase: yes`. */
-static bool reasons_find(const struct device *d, const struct config *c, const struct config_device *listed, int proc_fd,
-                         struct json_object *reasons, bool *ret_refused)
+static bool reasons_find(const struct device *d, const struct config *c, const struct config_device *listed,
+                         int proc_fd, struct json_object *reasons, bool *ret_refused)
 {
 	AUTO_TEXT struct text why = { 0 };
 	struct guard_facts f = { 0 };
@@ -95,7 +95,8 @@ static bool reasons_find(const struct device *d, const struct config *c, const s
 	refuses = guard_refuses(&f, &why);
 	reasons_add(reasons, text_str(&why));
 	if (f.signature.type[0] != '\0')
-		reason_add(reasons, path_format(text, sizeof(text), "'%s' carries a signature: %s; the plan must say `erase: yes`",
+		reason_add(reasons, path_format(text, sizeof(text),
+		                                "'%s' carries a signature: %s; the plan must say `erase: yes`",
 		                                f.signature_path, f.signature.type));
 	if (listed == NULL)
 		reason_add(reasons, path_format(text, sizeof(text), "not listed in %s", c->file));

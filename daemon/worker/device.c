@@ -121,7 +121,8 @@ static void identity_from_udev(struct device *d)
 
 	if (udev == NULL && sysroot_is_machine())
 		udev = udev_new();
-	u = udev == NULL || !sysroot_is_machine() ? NULL : udev_device_new_from_subsystem_sysname(udev, "block", d->name);
+	u = udev == NULL || !sysroot_is_machine() ? NULL :
+	                                            udev_device_new_from_subsystem_sysname(udev, "block", d->name);
 
 	if (u != NULL) {
 		property_take(u, "ID_WWN", d->wwn, sizeof(d->wwn));
@@ -131,7 +132,8 @@ static void identity_from_udev(struct device *d)
 		property_take(u, "ID_SERIAL_SHORT", d->serial, sizeof(d->serial));
 		property_take(u, "ID_MODEL", d->model, sizeof(d->model));
 		property_take(u, "ID_REVISION", d->firmware, sizeof(d->firmware));
-		for (struct udev_list_entry *l = udev_device_get_devlinks_list_entry(u); l != NULL; l = udev_list_entry_get_next(l))
+		for (struct udev_list_entry *l = udev_device_get_devlinks_list_entry(u); l != NULL;
+		     l = udev_list_entry_get_next(l))
 			if (text_starts(udev_list_entry_get_name(l), "/dev/disk/by-id/"))
 				by_id_add(d, udev_list_entry_get_name(l) + strlen("/dev/disk/by-id/"));
 		udev_device_unref(u);

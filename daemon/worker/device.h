@@ -48,8 +48,9 @@ int device_read_devno(dev_t devno, struct device *ret, struct err *e);
 /* Every disk and partition with a size, by name; owned by the caller (free). */
 int device_list(struct device **ret, size_t *ret_n, struct err *e);
 
-/* What a loop device stands on, by numbers that are the same in every mount namespace; its path is spelt as the namespace that
- * attached it sees it, which says little below a chroot or in a copy of the mounts.  loop(4), LOOP_GET_STATUS64. */
+/* What a loop device stands on, by numbers that are the same in every mount namespace; its path is spelt as the
+ * namespace that attached it sees it, which says little below a chroot or in a copy of the mounts.  loop(4),
+ * LOOP_GET_STATUS64. */
 struct loop_backing {
 	dev_t dev;  /* of the filesystem that the file is on */
 	ino_t ino;
@@ -67,8 +68,8 @@ int device_find(const struct config_device *c, struct device *ret, size_t *ret_n
 
 /* "diskseq=9 wwn=0x5000..." : for undo entries. */
 void device_identity(const struct device *d, char *ret, size_t size);
-/* The line that lists the device below devices: in iosweepd.conf(5), with every identity it has, the strongest first; "" if
- * it has none that is stable. */
+/* The line that lists the device below devices: in iosweepd.conf(5), with every identity it has, the strongest first;
+ * "" if it has none that is stable. */
 void device_config_line(const struct device *d, struct text *ret);
 
 /* What libblkid sees on an open device (read-only is enough): "" and "" if nothing. */

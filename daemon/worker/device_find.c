@@ -101,7 +101,8 @@ static void near_miss(const struct device *d, const struct config_device *c, str
 	} else if (!d->is_partition && c->serial != NULL && serial_equals(d, c->serial)) {
 		text_printf(ret, "; '%s' has its serial number, but wwn '%s'", d->path, d->wwn);
 	} else if (c->by_id != NULL && by_id_equals(d, c->by_id)) {
-		text_printf(ret, "; '%s' has its by-id name, but wwn '%s' and serial number '%s'", d->path, d->wwn, d->serial);
+		text_printf(ret, "; '%s' has its by-id name, but wwn '%s' and serial number '%s'", d->path, d->wwn,
+		            d->serial);
 	}
 }
 

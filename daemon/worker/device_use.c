@@ -51,7 +51,8 @@ static int family_add_partition(const char *name, void *data)
 	struct partitions *p = data;
 	struct device d;
 
-	if (text_starts(name, p->disk) && device_read(name, &d, NULL) == 0 && d.is_partition && strcmp(d.disk, p->disk) == 0)
+	if (text_starts(name, p->disk) && device_read(name, &d, NULL) == 0 && d.is_partition &&
+	    strcmp(d.disk, p->disk) == 0)
 		family_add(p->f, &d);
 	return 0;
 }
@@ -103,7 +104,8 @@ static bool loop_standing(const char *name, struct standing *ret)
 	struct loop_backing on;
 
 	if (!text_starts(name, "loop") ||
-	    !sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", name), backing, sizeof(backing)))
+	    !sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", name), backing,
+	                  sizeof(backing)))
 		return false;
 	standing_by_path(backing, ret);
 	if (device_loop_backing(name, &on)) {
@@ -135,7 +137,8 @@ static int twin_add(const char *name, void *data)
 	struct standing on;
 	struct device d;
 
-	if (strcmp(name, b->loop) != 0 && loop_standing(name, &on) && is_same(&b->on, &on) && device_read(name, &d, NULL) == 0)
+	if (strcmp(name, b->loop) != 0 && loop_standing(name, &on) && is_same(&b->on, &on) &&
+	    device_read(name, &d, NULL) == 0)
 		family_of(&d, b->f);
 	return 0;
 }
@@ -174,7 +177,8 @@ static bool mountinfo_may_name(const struct family *f, int proc_fd, const char *
 	AUTO_TEXT struct text info = { 0 };
 	char path[64], devno[32];
 
-	if (file_read(proc_fd, path_format(path, sizeof(path), "%.20s/mountinfo", pid), (size_t)8 << 20, &info, NULL) < 0)
+	if (file_read(proc_fd, path_format(path, sizeof(path), "%.20s/mountinfo", pid), (size_t)8 << 20, &info, NULL) <
+	    0)
 		return true; /* the parser will say */
 	if (strstr(text_str(&info), " - btrfs ") != NULL)
 		return true;
@@ -252,8 +256,8 @@ static int mounts_search(const struct family *f, int proc_fd, struct device_use 
 
 /* ---- swap ---- */
 
-/* A swap area on a block device, of the device or what shares its blocks.  The node may be out of reach, as a backing file
- * may; its name is the kernel's all the same. */
+/* A swap area on a block device, of the device or what shares its blocks.  The node may be out of reach, as a backing
+ * file may; its name is the kernel's all the same. */
 static const char *swap_member(const struct family *f, const char *path, const char *type)
 {
 	const char *name = family_has(f, node_devno(path)), *base = strrchr(path, '/');
@@ -281,7 +285,8 @@ static void swaps_search(const struct device *d, const struct family *f, int pro
 
 		if (name != NULL)
 			path_format(ret->swap, sizeof(ret->swap), "'/dev/%s'", name);
-		else if (path[0] == '/' && loop_standing(d->name, &on) && (standing_by_path(path, &area), is_same(&on, &area)))
+		else if (path[0] == '/' && loop_standing(d->name, &on) &&
+		         (standing_by_path(path, &area), is_same(&on, &area)))
 			path_format(ret->swap, sizeof(ret->swap), "'%.200s'", path);
 	}
 }
@@ -312,7 +317,8 @@ static void holders_search(const struct family *f, struct device_use *ret)
 	for (size_t i = 0; i < f->n && ret->holder[0] == '\0'; i++) {
 		struct search s = { .f = f, .name = f->at[i].name, .ret = ret };
 
-		sysroot_each(path_format(dir, sizeof(dir), "/sys/class/block/%s/holders", f->at[i].name), holder_take, &s);
+		sysroot_each(path_format(dir, sizeof(dir), "/sys/class/block/%s/holders", f->at[i].name), holder_take,
+		             &s);
 	}
 }
 

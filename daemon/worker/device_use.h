@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a block device is used for at the moment: by mounts of any namespace, swap, arrays, mappings, loop devices.  Reads
- * only.  The device itself, its partitions, and the disk of a partition are looked at; for a loop device also other loop
- * devices over the same file, and the block device or swap file that it stands on.
+ * What a block device is used for at the moment: by mounts of any namespace, swap, arrays, mappings, loop devices.
+ * Reads only.  The device itself, its partitions, and the disk of a partition are looked at; for a loop device also
+ * other loop devices over the same file, and the block device or swap file that it stands on.
  */
 #ifndef IOSWEEP_DEVICE_USE_H
 #define IOSWEEP_DEVICE_USE_H

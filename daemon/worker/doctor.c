@@ -77,7 +77,8 @@ static bool postgresql_has(const char *program)
 	char path[300];
 
 	while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
-		found = access(path_format(path, sizeof(path), "/usr/lib/postgresql/%s/bin/%s", entry->d_name, program), X_OK) == 0;
+		found = access(path_format(path, sizeof(path), "/usr/lib/postgresql/%s/bin/%s", entry->d_name, program),
+		               X_OK) == 0;
 	if (dir != NULL)
 		closedir(dir);
 	return found;
@@ -134,8 +135,8 @@ static bool module_exists(const char *scheduler)
 	AUTO_FREE char *short_file = xasprintf("/%s.ko", scheduler);
 
 	sysroot_text("/proc/sys/kernel/osrelease", release, sizeof(release));
-	if (file_read(AT_FDCWD, path_format(path, sizeof(path), "/lib/modules/%s/modules.dep", release), (size_t)8 << 20, &modules,
-	              NULL) < 0)
+	if (file_read(AT_FDCWD, path_format(path, sizeof(path), "/lib/modules/%s/modules.dep", release),
+	              (size_t)8 << 20, &modules, NULL) < 0)
 		return false;
 	return strstr(text_str(&modules), file) != NULL || strstr(text_str(&modules), short_file) != NULL;
 }
@@ -153,7 +154,8 @@ static void schedulers_check(const struct doctor *d)
 		if (strstr(text_str(&offered), names[i]) != NULL)
 			say(d, name, DOCTOR_OK, "", "the kernel offers '%s'", names[i]);
 		else if (module_exists(names[i]))
-			say(d, name, DOCTOR_OK, "", "'%s' is a module; the kernel loads it when it is asked for", names[i]);
+			say(d, name, DOCTOR_OK, "", "'%s' is a module; the kernel loads it when it is asked for",
+			    names[i]);
 		else
 			say(d, name, DOCTOR_WARNING, "use another kernel, or leave the scheduler out of the plan",
 			    "'%s' is not in this kernel: cells with it will be infeasible", names[i]);
@@ -175,7 +177,8 @@ static void filesystems_check(const struct doctor *d)
 		    text_ends(text_str(&known), names[i]))
 			say(d, name, DOCTOR_OK, "", "the kernel knows '%s'", names[i]);
 		else
-			say(d, name, DOCTOR_WARNING, hint, "'%s' is not loaded; the kernel may have it as a module", names[i]);
+			say(d, name, DOCTOR_WARNING, hint, "'%s' is not loaded; the kernel may have it as a module",
+			    names[i]);
 	}
 }
 
@@ -187,7 +190,8 @@ static void memory_check(const struct doctor *d)
 	if (controller[0] != '\0')
 		say(d, "memory controller", DOCTOR_OK, "", "cgroup %s limits memory", controller);
 	else
-		say(d, "memory controller", DOCTOR_WARNING, "mount cgroup v2 with the memory controller, and set Delegate=memory in the unit",
+		say(d, "memory controller", DOCTOR_WARNING,
+		    "mount cgroup v2 with the memory controller, and set Delegate=memory in the unit",
 		    "the axis 'memory' cannot be set: %s", why);
 }
 
@@ -198,7 +202,8 @@ static void loop_check(const struct doctor *d)
 	if (access("/dev/loop-control", R_OK | W_OK) == 0)
 		say(d, "loop devices", DOCTOR_OK, "", "'/dev/loop-control' is there");
 	else
-		say(d, "loop devices", DOCTOR_PROBLEM, "modprobe loop; in a container, pass '/dev/loop-control' and /dev/loop* in",
+		say(d, "loop devices", DOCTOR_PROBLEM,
+		    "modprobe loop; in a container, pass '/dev/loop-control' and /dev/loop* in",
 		    "'/dev/loop-control' cannot be opened: images cannot be attached");
 }
 
@@ -270,7 +275,8 @@ static void udev_check(const struct doctor *d)
 	for (size_t i = 0; i < ARRAY_SIZE(rule_dirs); i++)
 		sysroot_each(rule_dirs[i], rule_file, &(struct rules){ .dir = i, .found = &found });
 	if (found.n > 0)
-		say(d, "udev rules", DOCTOR_WARNING, "exclude the target from these rules; a change during a trial is flagged",
+		say(d, "udev rules", DOCTOR_WARNING,
+		    "exclude the target from these rules; a change during a trial is flagged",
 		    "udev rules would fight over settings: %s", text_str(&found));
 	else
 		say(d, "udev rules", DOCTOR_OK, "", "no udev rule sets a queue attribute");
@@ -287,7 +293,8 @@ static void tuned_check(const struct doctor *d)
 
 	if (sysroot_text("/etc/tuned/active_profile", profile, sizeof(profile)) && profile[0] != '\0' &&
 	    sysroot_exists("/run/tuned/tuned.pid"))
-		say(d, "tuned", DOCTOR_WARNING, "systemctl stop tuned while sweeps run, or take the disk plug-in out of the profile",
+		say(d, "tuned", DOCTOR_WARNING,
+		    "systemctl stop tuned while sweeps run, or take the disk plug-in out of the profile",
 		    "tuned runs with profile '%s', which may set read-ahead, scheduler and sysctls", profile);
 	else
 		say(d, "tuned", DOCTOR_OK, "", "tuned does not run");
@@ -300,9 +307,11 @@ static void state_check(const struct doctor *d)
 	struct stat st;
 
 	if (stat(d->c->state, &st) < 0)
-		say(d, "state directory", DOCTOR_PROBLEM, "start iosweepd, which makes it", "'%s' does not exist", d->c->state);
+		say(d, "state directory", DOCTOR_PROBLEM, "start iosweepd, which makes it", "'%s' does not exist",
+		    d->c->state);
 	else if (st.st_mode & S_IRWXO)
-		say(d, "state directory", DOCTOR_PROBLEM, "chmod o= on it: whoever can read the store's -shm file can hold its lock",
+		say(d, "state directory", DOCTOR_PROBLEM,
+		    "chmod o= on it: whoever can read the store's -shm file can hold its lock",
 		    "'%s' is open to everybody (mode %04o)", d->c->state, (unsigned)st.st_mode & 07777);
 	else if (st.st_uid != geteuid())
 		say(d, "state directory", DOCTOR_PROBLEM, "chown it to the user that the daemon runs as",
@@ -319,21 +328,24 @@ static void images_check(const struct doctor *d)
 	int64_t free_bytes;
 
 	if (c->images_path == NULL) {
-		say(d, "images", DOCTOR_WARNING, "add `images: {path: DIRECTORY}` to iosweepd.conf(5)", "this host offers no images");
+		say(d, "images", DOCTOR_WARNING, "add `images: {path: DIRECTORY}` to iosweepd.conf(5)",
+		    "this host offers no images");
 		return;
 	}
 	if (statvfs(c->images_path, &st) < 0) {
-		say(d, "images", DOCTOR_PROBLEM, "make it, owned by root", "images directory '%s' does not exist", c->images_path);
+		say(d, "images", DOCTOR_PROBLEM, "make it, owned by root", "images directory '%s' does not exist",
+		    c->images_path);
 		return;
 	}
 	free_bytes = (int64_t)st.f_bavail * (int64_t)st.f_frsize;
 	size_format(free_bytes >> 20 << 20, free_text); /* whole MiB: people read it */
 	size_format(c->images_keep_free_bytes, keep);
 	if (free_bytes <= c->images_keep_free_bytes)
-		say(d, "images", DOCTOR_PROBLEM, "make room, or lower keep-free", "'%s' has %s free and is to keep %s free",
-		    c->images_path, free_text, keep);
+		say(d, "images", DOCTOR_PROBLEM, "make room, or lower keep-free",
+		    "'%s' has %s free and is to keep %s free", c->images_path, free_text, keep);
 	else
-		say(d, "images", DOCTOR_OK, "", "'%s' has %s free, %s of it to be kept", c->images_path, free_text, keep);
+		say(d, "images", DOCTOR_OK, "", "'%s' has %s free, %s of it to be kept", c->images_path, free_text,
+		    keep);
 }
 
 static void directories_check(const struct doctor *d)
@@ -346,7 +358,8 @@ static void directories_check(const struct doctor *d)
 
 		path_format(name, sizeof(name), "directory %s", dir->name);
 		if (stat(dir->path, &st) < 0 || !S_ISDIR(st.st_mode))
-			say(d, name, DOCTOR_PROBLEM, "make it, or take it out of the configuration", "'%s' is not a directory", dir->path);
+			say(d, name, DOCTOR_PROBLEM, "make it, or take it out of the configuration",
+			    "'%s' is not a directory", dir->path);
 		else
 			say(d, name, DOCTOR_OK, "", "'%s' is there", dir->path);
 	}

@@ -232,10 +232,12 @@ static const char *version_ask(struct worker *w, char *const *argv, const struct
 	return arena_strdup(w->arena, line);
 }
 
-const char *tool_version(struct worker *w, const struct workload *def, const char *program, const struct tool_identity *as)
+const char *tool_version(struct worker *w, const struct workload *def, const char *program,
+                         const struct tool_identity *as)
 {
 	AUTO_ARENA struct arena *a = arena_new();
-	const char *found = def != NULL ? workload_program(def, program, a) : NULL, *path = found != NULL ? found : program;
+	const char *found = def != NULL ? workload_program(def, program, a) : NULL,
+		   *path = found != NULL ? found : program;
 
 	for (size_t i = 0; i < versions.n; i++)
 		if (strcmp(versions.at[i].path, path) == 0)

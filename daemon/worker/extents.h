@@ -19,9 +19,9 @@ struct extents {
 	int64_t encoded;   /* stored compressed (FIEMAP_EXTENT_ENCODED): btrfs */
 };
 
-/* Looks at the files below path, which it never leaves, by FIEMAP (kernel Documentation/filesystems/fiemap.rst); delayed
- * allocation is written out first.  Files of a filesystem without it, and those beyond the first EXTENTS_FILES_MAX, are not
- * counted.  Called as the submitter, in the helper. */
+/* Looks at the files below path, which it never leaves, by FIEMAP (kernel Documentation/filesystems/fiemap.rst);
+ * delayed allocation is written out first.  Files of a filesystem without it, and those beyond the first
+ * EXTENTS_FILES_MAX, are not counted.  Called as the submitter, in the helper. */
 #define EXTENTS_FILES_MAX 20000
 int extents_scan(const char *path, struct extents *ret, struct err *e);
 

@@ -54,18 +54,21 @@ void flags_foreign(struct flags *f, struct arena *a, const struct trial_io *io)
 		return;
 	idle = io->before_settle.is_known ? moved(&io->before_settle.target, &io->before_run.target) : 0;
 	if (idle > IDLE_LIMIT_BYTES)
-		flag_add(f, a, "disturbed", "%s moved on the target while nothing of ours ran", size_format(idle, size));
-	beside = moved(&io->before_run.disk, &io->after_run.disk) - moved(&io->before_run.target, &io->after_run.target);
+		flag_add(f, a, "disturbed", "%s moved on the target while nothing of ours ran",
+		         size_format(idle, size));
+	beside = moved(&io->before_run.disk, &io->after_run.disk) -
+	         moved(&io->before_run.target, &io->after_run.target);
 	if (beside > IDLE_LIMIT_BYTES)
 		flag_add(f, a, "disturbed", "%s moved on the rest of the disk", size_format(beside, size));
 	read = io->after_run.target.read - io->before_run.target.read;
 	if (read > io->tools_read_bytes + io->tools_read_bytes / 2 + EXCESS_LIMIT_BYTES)
-		flag_add(f, a, "disturbed", "%s were read from the target, %s of them by our tools", size_format(read, size),
-		         size_format(io->tools_read_bytes, size2));
+		flag_add(f, a, "disturbed", "%s were read from the target, %s of them by our tools",
+		         size_format(read, size), size_format(io->tools_read_bytes, size2));
 }
 
-/* What the tool says that it read, in whole MiB: its rate over the time of the run, or less if it says so: one that syncs and
- * sleeps first, as hdparm does, has read for a part of that time.  0: it says nothing, or what nobody can have read. */
+/* What the tool says that it read, in whole MiB: its rate over the time of the run, or less if it says so: one that
+ * syncs and sleeps first, as hdparm does, has read for a part of that time.  0: it says nothing, or what nobody can
+ * have read. */
 static int64_t bytes_claimed(const struct measured *m, size_t n, int64_t elapsed_ns)
 {
 	double fastest = 0, said = INFINITY, claimed;
@@ -80,16 +83,18 @@ static int64_t bytes_claimed(const struct measured *m, size_t n, int64_t elapsed
 	return claimed > (double)(INT64_C(1) << 60) ? 0 : (int64_t)claimed / MIB * MIB;
 }
 
-void flags_cached(struct flags *f, struct arena *a, const struct trial_io *io, bool reads, const struct measured *m, size_t n,
-                  int64_t elapsed_ns)
+void flags_cached(struct flags *f, struct arena *a, const struct trial_io *io, bool reads, const struct measured *m,
+                  size_t n, int64_t elapsed_ns)
 {
 	char size[SIZE_TEXT], size2[SIZE_TEXT];
-	int64_t claimed = bytes_claimed(m, n, elapsed_ns), read = io->after_run.target.read - io->before_run.target.read;
+	int64_t claimed = bytes_claimed(m, n, elapsed_ns),
+		read = io->after_run.target.read - io->before_run.target.read;
 
 	if (!reads || !io->before_run.is_known || !io->after_run.is_known)
 		return;
 	if (claimed >= MIB && read < claimed / 2)
-		flag_add(f, a, "cached", "the device moved %s for about %s read", size_format(read, size), size_format(claimed, size2));
+		flag_add(f, a, "cached", "the device moved %s for about %s read", size_format(read, size),
+		         size_format(claimed, size2));
 }
 
 void flags_unwritten(struct flags *f, struct arena *a, const struct extents *x)
@@ -98,8 +103,8 @@ void flags_unwritten(struct flags *f, struct arena *a, const struct extents *x)
 
 	if (x->holes + x->unwritten < MIB || x->holes + x->unwritten < x->bytes / UNWRITTEN_PART)
 		return;
-	flag_add(f, a, "unwritten", "of %s in the work directory %s are holes and %s are preallocated", size_format(x->bytes, all),
-	         size_format(x->holes, holes), size_format(x->unwritten, unwritten));
+	flag_add(f, a, "unwritten", "of %s in the work directory %s are holes and %s are preallocated",
+	         size_format(x->bytes, all), size_format(x->holes, holes), size_format(x->unwritten, unwritten));
 }
 
 void flags_compressible(struct flags *f, struct arena *a, const struct extents *x)

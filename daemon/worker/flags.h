@@ -33,15 +33,15 @@ void flags_foreign(struct flags *f, struct arena *a, const struct trial_io *io);
 
 /* 'unwritten': what a read found was never written, holes or preallocated. */
 void flags_unwritten(struct flags *f, struct arena *a, const struct extents *x);
-/* 'small': the files that are read are smaller than the memory (the cell's limit, where there is one): read a second time, they
- * would not come from the device. */
+/* 'small': the files that are read are smaller than the memory (the cell's limit, where there is one): read a second
+ * time, they would not come from the device. */
 void flags_small(struct flags *f, struct arena *a, int64_t working_set_bytes, int64_t ram_bytes);
 /* 'compressible': the filesystem stored a good part of the data compressed, as no real data would be. */
 void flags_compressible(struct flags *f, struct arena *a, const struct extents *x);
 
 /* 'cached': reads says that the workload's rates (B/s) are of reads; the device moved less than half of what they
  * claim. */
-void flags_cached(struct flags *f, struct arena *a, const struct trial_io *io, bool reads, const struct measured *m, size_t n,
-                  int64_t elapsed_ns);
+void flags_cached(struct flags *f, struct arena *a, const struct trial_io *io, bool reads, const struct measured *m,
+                  size_t n, int64_t elapsed_ns);
 
 #endif

@@ -2,8 +2,9 @@
  *
  * The step `format`: mkfs on the claimed device, and the proof that it made what was asked; see format.h.
  *
- * mkfs is never relied on to refuse: without a terminal it asks nothing.  The guard is asked right before.  The UUID is
- * chosen by us and read back, since a mkfs that failed half-way, followed by a mount, finds the filesystem of the cell before.
+ * mkfs is never relied on to refuse: without a terminal it asks nothing.  The guard is asked right before.  The UUID
+ * is chosen by us and read back, since a mkfs that failed half-way, followed by a mount, finds the filesystem of the
+ * cell before.
  */
 #include "daemon/worker/format.h"
 
@@ -66,7 +67,8 @@ static size_t words_count(char *const *words)
 bool format_is_lazy(const struct format *f)
 {
 	for (size_t i = 0; i < words_count(f->mkfs); i++)
-		if (strstr(f->mkfs[i], "lazy_itable_init=1") != NULL || strstr(f->mkfs[i], "lazy_journal_init=1") != NULL)
+		if (strstr(f->mkfs[i], "lazy_itable_init=1") != NULL ||
+		    strstr(f->mkfs[i], "lazy_journal_init=1") != NULL)
 			return text_starts(f->type, "ext");
 	return false;
 }
@@ -93,8 +95,8 @@ static bool has_word(char *const *words, const char *word)
 	return false;
 }
 
-int format_argv(const struct format *f, bool keeps_blocks, const char *uuid, const char *node, struct arena *a, char ***ret,
-                struct err *e)
+int format_argv(const struct format *f, bool keeps_blocks, const char *uuid, const char *node, struct arena *a,
+                char ***ret, struct err *e)
 {
 	const struct family *family = family_find(f->type);
 	size_t n_words = words_count(f->mkfs), n = 0;
@@ -174,8 +176,8 @@ int format_judge(const char *program, const struct tool_end *end, struct err *e)
 	return err_set(e, ERR_INFEASIBLE, "%s refuses: %s", program, line);
 }
 
-/* Old signatures that mkfs would leave (a RAID superblock at the end) would contradict the new one.  The guard has let them
- * pass: the plan says `erase: yes`, or they are this sweep's own. */
+/* Old signatures that mkfs would leave (a RAID superblock at the end) would contradict the new one.  The guard has
+ * let them pass: the plan says `erase: yes`, or they are this sweep's own. */
 static int signatures_clear(struct worker *w, const struct signature *there, struct err *e)
 {
 	AUTO_CLOSE int fd = -1;
@@ -194,8 +196,8 @@ static bool is_made(const struct signature *s, const char *type, const char *uui
 	return strcmp(s->type, type) == 0 && strcasecmp(s->uuid, uuid) == 0;
 }
 
-/* What libblkid calls ext2, ext3 or ext4 follows from the features (ext4 -O none reads as ext2).  Whether the driver that the
- * plan names takes them is for the mount to say. */
+/* What libblkid calls ext2, ext3 or ext4 follows from the features (ext4 -O none reads as ext2).  Whether the driver
+ * that the plan names takes them is for the mount to say. */
 static int ext_verify(int fd, const char *uuid, bool *ret_is_made, struct err *e)
 {
 	static const char *const types[] = { "ext4", "ext3", "ext2" };
@@ -276,8 +278,8 @@ static void filesystem_forget(struct claimed *c)
 	free(TAKE(c->warning));
 }
 
-/* The new UUID is committed before mkfs starts, the old ones are finished only when the new one is proven: whatever moment
- * a crash chooses, what stands on the device is known as ours. */
+/* The new UUID is committed before mkfs starts, the old ones are finished only when the new one is proven: whatever
+ * moment a crash chooses, what stands on the device is known as ours. */
 static int filesystem_make(struct worker *w, const struct format *f, const struct family *family,
                            const struct signature *there, struct err *e)
 {
@@ -288,7 +290,8 @@ static int filesystem_make(struct worker *w, const struct format *f, const struc
 
 	uuid_make(w->claimed.filesystem_uuid);
 	uuid_format(w->claimed.filesystem_uuid, uuid);
-	if (format_argv(f, w->plan->precondition, uuid, w->claimed.private_node, a, &argv, e) < 0 || guard_journal(w, a, &old, &n_old, e) < 0 ||
+	if (format_argv(f, w->plan->precondition, uuid, w->claimed.private_node, a, &argv, e) < 0 ||
+	    guard_journal(w, a, &old, &n_old, e) < 0 ||
 	    undo_save(w, STEP_FORMAT, "filesystem", uuid, w->claimed.node, e) < 0)
 		return -1;
 	if (signatures_clear(w, there, e) < 0 || mkfs_run(w, argv, e) < 0 || signature_verify(w, f->type, uuid, e) < 0)
@@ -348,7 +351,8 @@ static int filesystems_wipe(struct worker *w, uint8_t (*ours)[16], size_t n_ours
 	return 0;
 }
 
-/* An image goes with its file, and the next mkfs of this sweep overwrites: only a device that is handed back is wiped. */
+/* An image goes with its file, and the next mkfs of this sweep overwrites: only a device that is handed back is
+ * wiped. */
 int format_undo(struct worker *w, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -362,13 +366,14 @@ int format_undo(struct worker *w, struct err *e)
 		return -1;
 	if (n_ours == 0 || target_is_there(w, NULL) < 0)
 		return 0; /* of a device that is away the entries stay: when it is back it is known as ours, and wiped */
-	if (w->claimed.kind == TARGET_DEVICE && !w->plan->target.keep_filesystem && filesystems_wipe(w, ours, n_ours, e) < 0)
+	if (w->claimed.kind == TARGET_DEVICE && !w->plan->target.keep_filesystem &&
+	    filesystems_wipe(w, ours, n_ours, e) < 0)
 		return target_is_there(w, NULL) < 0 ? 0 : -1; /* it may have died under this, which is the same */
 	return journal_finish(w, "filesystem", NULL, e);
 }
 
-/* After a crash or a reboot: the listed device is looked for again, and wiped only of the UUID in the entry.  While it is
- * away the entry stays, so that the device is known as ours when it comes back. */
+/* After a crash or a reboot: the listed device is looked for again, and wiped only of the UUID in the entry.  While
+ * it is away the entry stays, so that the device is known as ours when it comes back. */
 int filesystem_put_back(struct worker *w, const struct undo_entry *u, const char **ret_dropped, struct err *e)
 {
 	bool is_device = w->sweep.target_kind == TARGET_DEVICE;

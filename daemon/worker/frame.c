@@ -109,7 +109,8 @@ static int socket_wait(int fd, short events, int64_t deadline_ns, struct err *e)
 static int socket_move(int fd, char *data, size_t n, bool is_out, int64_t deadline_ns, struct err *e)
 {
 	while (n > 0) {
-		ssize_t done = is_out ? send(fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT) : recv(fd, data, n, MSG_DONTWAIT);
+		ssize_t done = is_out ? send(fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT) :
+		                        recv(fd, data, n, MSG_DONTWAIT);
 
 		if (done > 0) {
 			data += done;

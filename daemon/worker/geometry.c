@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A filesystem as made against the mkfs options asked for; see format.h.  Pure: reads the text that the filesystem's own
- * tool printed.  mkfs.xfs, for one, drops a stripe that the device is too small for, warns, and exits 0.
+ * A filesystem as made against the mkfs options asked for; see format.h.  Pure: reads the text that the filesystem's
+ * own tool printed.  mkfs.xfs, for one, drops a stripe that the device is too small for, warns, and exits 0.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -207,7 +207,8 @@ static const struct asked *asked_find(const char *family, const char *letter, co
 	return NULL;
 }
 
-/* mke2fs deals the inodes out to its groups, and has whole multiples of 8 in each, 16 at least (lib/ext2fs/initialize.c). */
+/* mke2fs deals the inodes out to its groups, and has whole multiples of 8 in each, 16 at least
+ * (lib/ext2fs/initialize.c). */
 #define INODES_ROUND 16
 
 static bool is_as_asked(const struct judge *j, const struct asked *a, int64_t want, int64_t made)
@@ -228,7 +229,8 @@ static bool is_as_asked(const struct judge *j, const struct asked *a, int64_t wa
 }
 
 /* One "key=value" of an option, or the letter's own value with an empty key. */
-static void one_judge(struct judge *j, const char *letter, const char *key, size_t n_key, const char *value, size_t n_value)
+static void one_judge(struct judge *j, const char *letter, const char *key, size_t n_key, const char *value,
+                      size_t n_value)
 {
 	const struct asked *a = asked_find(j->family, letter, key, n_key);
 	int64_t want, made, block = 0;
@@ -244,7 +246,8 @@ static void one_judge(struct judge *j, const char *letter, const char *key, size
 	           !stated_value(j->family, a->name, j->description, &made)) {
 		judge_worsen(j, VERDICT_UNCONFIRMED, path_format(why, sizeof(why), "'%s' is not shown", name));
 	} else if (!is_as_asked(j, a, want, made)) {
-		path_format(why, sizeof(why), "%s: asked for %lld, made with %lld", name, (long long)want, (long long)made);
+		path_format(why, sizeof(why), "%s: asked for %lld, made with %lld", name, (long long)want,
+		            (long long)made);
 		judge_worsen(j, VERDICT_CONTRADICTED, why);
 	}
 }
@@ -282,7 +285,8 @@ static bool feature_judge(struct judge *j, const char *name, size_t n)
 	features = xstrndup(line, strcspn(line, "\n"));
 	for (const char *s = features; !found && (s = strstr(s, feature)) != NULL; s++)
 		found = isspace((unsigned char)s[-1]) && strchr(" \t", s[strlen(feature)]) != NULL;
-	path_format(why, sizeof(why), "-O %.*s: the filesystem has %s feature '%s'", (int)n, name, found ? "the" : "not the", feature);
+	path_format(why, sizeof(why), "-O %.*s: the filesystem has %s feature '%s'", (int)n, name,
+	            found ? "the" : "not the", feature);
 	if (found == is_off)
 		judge_worsen(j, VERDICT_CONTRADICTED, why);
 	return true;

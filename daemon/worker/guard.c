@@ -96,7 +96,8 @@ static bool is_volume(const struct guard_facts *f, struct text *why)
 	bool yes = strcmp(f->signature.type, "LVM2_member") == 0 || strcmp(f->signature.type, "zfs_member") == 0;
 
 	if (yes)
-		text_printf(why, "'%s' is a member of a volume group or pool (%s)", f->signature_path, f->signature.type);
+		text_printf(why, "'%s' is a member of a volume group or pool (%s)", f->signature_path,
+		            f->signature.type);
 	return yes;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The guard: may this device be written to?  The rules are pure functions over facts, one row of a table each; the facts
- * come from a thin adapter (guard_facts.c).  Asked when a sweep is submitted, at claim, and right before mkfs.
+ * The guard: may this device be written to? The rules are pure functions over facts, one row of a table each; the
+ * facts come from a thin adapter (guard_facts.c).  Asked when a sweep is submitted, at claim, and right before mkfs.
  *
  * There is no flag that turns a rule off.  `erase: yes` of a plan concerns the signature row alone.
  */
@@ -34,21 +34,22 @@ struct guard_facts {
 	bool may_erase;               /* the plan says `erase: yes` */
 };
 
-/* Every reason to refuse, one a line, in the order of the table; false if there is none.  The first line is the error to
- * show.  Pure. */
+/* Every reason to refuse, one a line, in the order of the table; false if there is none.  The first line is the error
+ * to show.  Pure. */
 bool guard_refuses(const struct guard_facts *f, struct text *ret_reasons);
 /* The same as ERR_REFUSED (ERR_DEVICE_LOST if the device is gone or is another one now), with a hint. */
 int guard_judge(const struct guard_facts *f, struct err *e);
 
-/* The facts of a device now.  GUARD_SIGNATURES: of the device and its partitions; reads them.  GUARD_EXCLUSIVE: tries an
- * exclusive open as well, which waits up to a second for a probing udevd.  GUARD_QUICK: tries that first; if it succeeds
- * the device is mounted nowhere and is no swap, since both claim it (bd_prepare_to_claim() in block/bdev.c), and the
- * namespaces of the host, which take longer than all the rest, are not searched.  Not so for a listed loop device (with
- * GUARD_SIGNATURES): what it stands on can be mounted without it. */
+/* The facts of a device now.  GUARD_SIGNATURES: of the device and its partitions; reads them.  GUARD_EXCLUSIVE: tries
+ * an exclusive open as well, which waits up to a second for a probing udevd.  GUARD_QUICK: tries that first; if it
+ * succeeds the device is mounted nowhere and is no swap, since both claim it (bd_prepare_to_claim() in block/bdev.c),
+ * and the namespaces of the host, which take longer than all the rest, are not searched.  Not so for a listed loop
+ * device (with GUARD_SIGNATURES): what it stands on can be mounted without it. */
 enum { GUARD_SIGNATURES = 1, GUARD_EXCLUSIVE = 2, GUARD_QUICK = 4 };
 int guard_facts_read(const struct device *d, int host_proc_fd, unsigned flags, struct guard_facts *ret, struct err *e);
 
-/* At submit and claim: finds the listed device and asks.  ours: UUIDs of this sweep's journal (n of them, 16 bytes each). */
+/* At submit and claim: finds the listed device and asks.  ours: UUIDs of this sweep's journal (n of them, 16 bytes
+ * each). */
 struct guard_ask {
 	const struct config_device *listed;
 	bool may_erase;
@@ -57,8 +58,9 @@ struct guard_ask {
 	size_t n_ours;
 };
 int guard_ask(const struct guard_ask *ask, struct device *ret, struct err *e);
-/* Right before a destructive step, for what is claimed: also that it is still the same device.  For an image, that the
- * loop device is the one attached by us and still has our file.  ret: what the device carries (nothing for an image). */
+/* Right before a destructive step, for what is claimed: also that it is still the same device.  For an image, that
+ * the loop device is the one attached by us and still has our file.  ret: what the device carries (nothing for an
+ * image). */
 int guard_ask_again(struct worker *w, struct signature *ret, struct err *e);
 
 /* UUIDs of the filesystems that this sweep made and has not wiped; arena. */

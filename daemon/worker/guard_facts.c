@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The facts that the guard's rules look at, gathered from the machine; see guard.h.  What a device is used for comes from
- * device_use.c.
+ * The facts that the guard's rules look at, gathered from the machine; see guard.h.  What a device is used for comes
+ * from device_use.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,8 @@ static int partition_signature(const char *name, void *data)
 	struct guard_facts own = { 0 };
 	struct device d;
 
-	if (!text_starts(name, p->disk->name) || device_read(name, &d, NULL) < 0 || !d.is_partition || strcmp(d.disk, p->disk->name) != 0)
+	if (!text_starts(name, p->disk->name) || device_read(name, &d, NULL) < 0 || !d.is_partition ||
+	    strcmp(d.disk, p->disk->name) != 0)
 		return 0;
 	if (signature_of(&d, &own, p->e) < 0)
 		return -1;
@@ -136,7 +137,8 @@ int guard_ask(const struct guard_ask *ask, struct device *ret, struct err *e)
 	struct guard_facts f;
 	struct device d;
 
-	if (device_find(ask->listed, &d, NULL, e) < 0 || guard_facts_read(&d, ask->host_proc_fd, GUARD_SIGNATURES | GUARD_EXCLUSIVE, &f, e) < 0)
+	if (device_find(ask->listed, &d, NULL, e) < 0 ||
+	    guard_facts_read(&d, ask->host_proc_fd, GUARD_SIGNATURES | GUARD_EXCLUSIVE, &f, e) < 0)
 		return -1;
 	path_format(f.what, sizeof(f.what), "device '%s' (%s)", ask->listed->name, d.path);
 	f.may_erase = ask->may_erase;
@@ -158,13 +160,14 @@ static void claim_compare(const struct claimed *c, struct device *d, struct guar
 	}
 	device_identity(d, identity, sizeof(identity));
 	if (d->diskseq != c->diskseq)
-		path_format(f->changed, sizeof(f->changed), "diskseq was %llu and is %llu", (unsigned long long)c->diskseq,
-		            (unsigned long long)d->diskseq);
+		path_format(f->changed, sizeof(f->changed), "diskseq was %llu and is %llu",
+		            (unsigned long long)c->diskseq, (unsigned long long)d->diskseq);
 	else if (d->size_bytes != c->size_bytes)
 		path_format(f->changed, sizeof(f->changed), "size was %lld bytes and is %lld", (long long)c->size_bytes,
 		            (long long)d->size_bytes);
 	else if (strcmp(identity, c->identity) != 0)
-		path_format(f->changed, sizeof(f->changed), "identity was '%.100s' and is '%.100s'", c->identity, identity);
+		path_format(f->changed, sizeof(f->changed), "identity was '%.100s' and is '%.100s'", c->identity,
+		            identity);
 }
 
 /* A second device with the identity may have come since the claim. */
@@ -194,7 +197,8 @@ int guard_ask_again(struct worker *w, struct signature *ret, struct err *e)
 			w->is_target_refused = true;
 			return -1;
 		}
-		if (guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_QUICK : GUARD_SIGNATURES | GUARD_QUICK, &f, e) < 0 ||
+		if (guard_facts_read(&d, w->host_proc_fd, is_image ? GUARD_QUICK : GUARD_SIGNATURES | GUARD_QUICK, &f,
+		                     e) < 0 ||
 		    guard_journal(w, a, &ours, &n_ours, e) < 0)
 			return -1;
 		now = f;

@@ -59,7 +59,8 @@ static pid_t host_pid(pid_t pid)
 	char path[48];
 	const char *line;
 
-	if (pidfd < 0 || file_read(hang.w->host_proc_fd, path_format(path, sizeof(path), "self/fdinfo/%d", pidfd), 1024, &info, NULL) < 0)
+	if (pidfd < 0 || file_read(hang.w->host_proc_fd, path_format(path, sizeof(path), "self/fdinfo/%d", pidfd), 1024,
+	                           &info, NULL) < 0)
 		return pid;
 	line = strstr(text_str(&info), "Pid:");
 	return line == NULL ? pid : (pid_t)strtol(line + 4, NULL, 10);
@@ -81,8 +82,9 @@ static int pause_store(struct store *s, int64_t sweep_id, const char *reason, bo
 	return store_event(s, sweep_id, "hangs", e, "%s", reason + strlen(REASON_HANGS));
 }
 
-/* What was set for the whole host must not stay while another sweep runs.  as: whose store and journal are used; the worker
- * itself may be in the middle of using its own.  The lock is held: whoever hangs does not go on before this is decided. */
+/* What was set for the whole host must not stay while another sweep runs.  as: whose store and journal are used; the
+ * worker itself may be in the middle of using its own.  The lock is held: whoever hangs does not go on before this is
+ * decided. */
 static void park(struct worker *as)
 {
 	struct worker *w = hang.w;
@@ -91,7 +93,8 @@ static void park(struct worker *as)
 	if (w->turn_fd < 0 || w->is_parked || (w->duty == WORKER_RUNS && !hang.is_paused) || hang.keeps_turn)
 		return;
 	if (host_settings_restore(as, &e) < 0) {
-		log_err(LOG_LEVEL_WARNING, &e, "settings of the host stay until the device answers, and nothing else runs");
+		log_err(LOG_LEVEL_WARNING, &e,
+		        "settings of the host stay until the device answers, and nothing else runs");
 		return;
 	}
 	w->is_parked = true;
@@ -106,8 +109,8 @@ static void tell(struct worker *as, pid_t pid, const char *name, bool is_killed)
 	char reason[600];
 
 	snprintf(reason, sizeof(reason), REASON_HANGS "%.300s does not answer: process %d ('%.60s') %s",
-	         hang.w->claimed.name[0] != '\0' ? hang.w->claimed.name : hang.w->sweep.target, (int)host_pid(pid), base,
-	         is_killed ? "does not end, not even killed" : "waits in the kernel");
+	         hang.w->claimed.name[0] != '\0' ? hang.w->claimed.name : hang.w->sweep.target, (int)host_pid(pid),
+	         base, is_killed ? "does not end, not even killed" : "waits in the kernel");
 	pthread_mutex_lock(&hang.lock);
 	if (!hang.is_hanging && (is_killed || hang.is_armed)) {
 		hang.is_hanging = true;
@@ -247,8 +250,8 @@ static bool timer_wait(void)
 	return true;
 }
 
-/* A connection of this thread's own: the worker's is in use, perhaps by what hangs.  Of the worker only what stays as it is
- * all its life. */
+/* A connection of this thread's own: the worker's is in use, perhaps by what hangs.  Of the worker only what stays as
+ * it is all its life. */
 static void self_tell(void)
 {
 	AUTO_FREE char *path = xasprintf("%s/iosweep.db", hang.w->config->state);

@@ -123,8 +123,8 @@ static bool helper_is_dead(const struct helper *h)
 	return waitid(P_PID, (id_t)h->pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 || info.si_pid != 0;
 }
 
-/* A tool that kills all it can reach (kill -1) may hit the helper just before the question: dead this soon, it was not the
- * question that killed it. */
+/* A tool that kills all it can reach (kill -1) may hit the helper just before the question: dead this soon, it was
+ * not the question that killed it. */
 #define AT_ONCE_NS INT64_C(50000000)
 
 /* One question to a helper that is alive, as far as one can see: 0, or -1 with own and how it ended. */
@@ -134,7 +134,8 @@ static int helper_exchange(struct helper *h, int64_t deadline_ns, int *ret_statu
 		helper_bury(h, false, ret_status);
 	if (h->pid == 0 && helper_launch(h, e) < 0)
 		return -1;
-	if (frame_send(h->fd, &h->frame, deadline_ns, own) == 0 && frame_receive(h->fd, deadline_ns, &h->answer, own) == 0)
+	if (frame_send(h->fd, &h->frame, deadline_ns, own) == 0 &&
+	    frame_receive(h->fd, deadline_ns, &h->answer, own) == 0)
 		return 0;
 	helper_bury(h, true, ret_status);
 	return -1;
@@ -250,7 +251,8 @@ int helper_extract(struct helper *h, size_t workload, const struct workload_para
 	return outcome_read(&r, a, ret, e);
 }
 
-static int path_ask(struct helper *h, int64_t op, const char *what, const char *path, struct frame_reader *ret, struct err *e)
+static int path_ask(struct helper *h, int64_t op, const char *what, const char *path, struct frame_reader *ret,
+                    struct err *e)
 {
 	text_clear(&h->frame);
 	frame_add_number(&h->frame, op);

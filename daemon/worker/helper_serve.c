@@ -101,8 +101,8 @@ static int request_extract(struct frame_reader *r, const struct sweep_workload *
 	extraction_read(r, a, &x);
 	if (r->is_bad || x.workload >= n_workloads)
 		return err_set(e, ERR_PROTOCOL, "malformed request for an extraction");
-	if (extract(workloads[x.workload].definition, x.params, x.n_params, x.captures, x.n_captures, x.facts, x.n_facts,
-	            x.exit_status, a, &o, e) < 0)
+	if (extract(workloads[x.workload].definition, x.params, x.n_params, x.captures, x.n_captures, x.facts,
+	            x.n_facts, x.exit_status, a, &o, e) < 0)
 		return -1;
 	frame_add_number(answer, ERR_NONE);
 	outcome_write(&o, answer);

@@ -109,7 +109,8 @@ static bool info_has(const struct wanted *x, const char *dir, const char *fd, co
 	const char *found;
 	char path[160];
 
-	if (file_read(x->proc_fd, path_format(path, sizeof(path), "%s/../fdinfo/%.20s", dir, fd), (size_t)1 << 20, &info, NULL) < 0)
+	if (file_read(x->proc_fd, path_format(path, sizeof(path), "%s/../fdinfo/%.20s", dir, fd), (size_t)1 << 20,
+	              &info, NULL) < 0)
 		return false;
 	found = strstr(text_str(&info), key);
 	return found != NULL && (!is_number || strtol(found + strlen(key), NULL, 10) > 0);
@@ -128,12 +129,14 @@ static bool is_of(const struct wanted *x, const char *pid_dir)
 	return uid != NULL && strtoul(uid + strlen("\nUid:\t"), NULL, 10) == x->uid;
 }
 
-/* Looked at by name first: to ask for more of any open file of the host could wait for a server that does not answer. */
+/* Looked at by name first: to ask for more of any open file of the host could wait for a server that does not answer.
+ * */
 static const char *descriptor_of(const struct wanted *x, const char *dir, const char *number)
 {
 	char path[160], to[LINK_MAX_BYTES];
 	struct stat st;
-	ssize_t n = readlinkat(x->proc_fd, path_format(path, sizeof(path), "%s/%.20s", dir, number), to, sizeof(to) - 1);
+	ssize_t n = readlinkat(x->proc_fd, path_format(path, sizeof(path), "%s/%.20s", dir, number), to,
+	                       sizeof(to) - 1);
 
 	if (n <= 0)
 		return NULL;
@@ -141,7 +144,10 @@ static const char *descriptor_of(const struct wanted *x, const char *dir, const 
 	if (strcmp(to, "anon_inode:[io_uring]") == 0)
 		return info_has(x, dir, number, "/" NODE_NAME, false) ? "registered with an io_uring" : NULL;
 	if (text_starts(to, "socket:"))
-		return is_of(x, path_format(path, sizeof(path), "%s/..", dir)) && info_has(x, dir, number, "scm_fds:", true) ? "descriptors on their way through a socket" : NULL;
+		return is_of(x, path_format(path, sizeof(path), "%s/..", dir)) &&
+		                       info_has(x, dir, number, "scm_fds:", true) ?
+		               "descriptors on their way through a socket" :
+		               NULL;
 	if (!is_node_name(to) || fstatat(x->proc_fd, path, &st, 0) < 0 || !S_ISBLK(st.st_mode) || st.st_rdev != x->dev)
 		return NULL;
 	return "open device";

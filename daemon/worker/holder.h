@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who on this host still holds what a sweep is about to give back.  Looks through every process's working directory, root,
- * descriptors and mapped files (proc(5)).
+ * Who on this host still holds what a sweep is about to give back.  Looks through every process's working directory,
+ * root, descriptors and mapped files (proc(5)).
  *
- * A block device that somebody has open is as good as any other to the kernel: nothing like the EBUSY of an unmount stands in
- * the way of its next use, and whoever holds it reads and writes what comes to stand on it.  So it is looked for.
+ * A block device that somebody has open is as good as any other to the kernel: nothing like the EBUSY of an unmount
+ * stands in the way of its next use, and whoever holds it reads and writes what comes to stand on it.  So it is
+ * looked for.
  */
 #ifndef IOSWEEP_HOLDER_H
 #define IOSWEEP_HOLDER_H
@@ -18,9 +19,10 @@
  * /proc. */
 bool holder_of_filesystem(int proc_fd, dev_t dev, char *ret, size_t size);
 
-/* The device, through the node that workloads are given: a descriptor, a mapping, a place in an io_uring.  Of the processes of
- * `uid` every thread is looked at, since a thread can have descriptors of its own, and so are their sockets: descriptors on
- * their way from one process to another are in no table (unix(7); "scm_fds" in /proc/PID/fdinfo since Linux 5.13). */
+/* The device, through the node that workloads are given: a descriptor, a mapping, a place in an io_uring.  Of the
+ * processes of `uid` every thread is looked at, since a thread can have descriptors of its own, and so are their
+ * sockets: descriptors on their way from one process to another are in no table (unix(7); "scm_fds" in
+ * /proc/PID/fdinfo since Linux 5.13). */
 bool holder_of_node(int proc_fd, dev_t devno, uid_t uid, char *ret, size_t size);
 
 #endif

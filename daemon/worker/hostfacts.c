@@ -66,8 +66,8 @@ static bool is_taken(const struct environment_facts *ret, size_t first, const ch
 	return false;
 }
 
-static void line_take(const struct config_facts *f, const char *line, size_t n, size_t first, struct environment_facts *ret,
-                      struct faults *faults)
+static void line_take(const struct config_facts *f, const char *line, size_t n, size_t first,
+                      struct environment_facts *ret, struct faults *faults)
 {
 	const char *equals = memchr(line, '=', n), *key, *name;
 	size_t skip = 0, end = equals != NULL ? (size_t)(equals - line) : 0, value;
@@ -92,7 +92,10 @@ static void line_take(const struct config_facts *f, const char *line, size_t n, 
 	}
 	for (value = (size_t)(equals - line) + 1; value < n && is_blank(line[value]); value++)
 		continue;
-	environment_facts_add(ret, has_word(f->identity, name) ? FACT_IDENTITY : has_word(f->is_volatile, name) ? FACT_VOLATILE : FACT_CONTEXT,
+	environment_facts_add(ret,
+	                      has_word(f->identity, name)    ? FACT_IDENTITY :
+	                      has_word(f->is_volatile, name) ? FACT_VOLATILE :
+	                                                       FACT_CONTEXT,
 	                      key, value_clean(line + value, n - value, ret->a));
 }
 
@@ -102,7 +105,8 @@ static void fault_add(struct text *ret, size_t n, const char *what)
 		text_printf(ret, "%s%zu line%s %s", ret->n > 0 ? "; " : "", n, n == 1 ? "" : "s", what);
 }
 
-void hostfacts_parse(const struct config_facts *f, const char *out, size_t n, struct environment_facts *ret, struct text *ret_why)
+void hostfacts_parse(const struct config_facts *f, const char *out, size_t n, struct environment_facts *ret,
+                     struct text *ret_why)
 {
 	struct faults faults = { 0 };
 	size_t first = ret->n;
@@ -153,7 +157,8 @@ static void program_run(struct worker *w, const struct config_facts *f, struct e
 	if (rc == 0)
 		hostfacts_parse(f, text_str(&end.out), end.out.n, ret, &why);
 	if (why.n > 0)
-		environment_facts_add(ret, FACT_CONTEXT, arena_printf(ret->a, "%s.error", f->name), value_clean(why.s, why.n, ret->a));
+		environment_facts_add(ret, FACT_CONTEXT, arena_printf(ret->a, "%s.error", f->name),
+		                      value_clean(why.s, why.n, ret->a));
 	tool_end_done(&end);
 }
 

@@ -34,14 +34,15 @@ static int room_check(const struct worker *w, int64_t bytes, struct err *e)
 		return err_hint(e, "its configuration needs `images: {path: ...}`, see iosweepd.conf(5)");
 	}
 	if (c->images_max_bytes > 0 && bytes > c->images_max_bytes)
-		return err_set(e, ERR_REFUSED, "an image of %s is larger than this host allows (%s)", size_format(bytes, image),
-		               size_format(c->images_max_bytes, other));
+		return err_set(e, ERR_REFUSED, "an image of %s is larger than this host allows (%s)",
+		               size_format(bytes, image), size_format(c->images_max_bytes, other));
 	if (statvfs(c->images_path, &st) < 0)
 		return err_sys(e, errno, "images directory '%s'", c->images_path);
 	free_bytes = (int64_t)st.f_bavail * (int64_t)st.f_frsize;
 	if (free_bytes - bytes < c->images_keep_free_bytes)
 		return err_set(e, ERR_NO_SPACE, "an image of %s does not fit in '%s': %s free, %s to be kept free",
-		               size_format(bytes, image), c->images_path, size_format(free_bytes >> 20 << 20, free_text),
+		               size_format(bytes, image), c->images_path,
+		               size_format(free_bytes >> 20 << 20, free_text),
 		               size_format(c->images_keep_free_bytes, other));
 	return 0;
 }
@@ -89,8 +90,8 @@ static int loop_configure(int loop, int file, bool direct)
 	return ioctl(loop, LOOP_CONFIGURE, &config);
 }
 
-/* Whoever is faster gets the free one, so several tries.  The descriptor that configures must be open for writing, or the
- * loop device is read-only; the one that is kept need not be. */
+/* Whoever is faster gets the free one, so several tries.  The descriptor that configures must be open for writing, or
+ * the loop device is read-only; the one that is kept need not be. */
 static int loop_attach(int file, bool direct, char *ret_name, size_t size, struct err *e)
 {
 	AUTO_CLOSE int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
@@ -147,7 +148,8 @@ static int detach_wait(const char *loop, const char *image, struct err *e)
 	path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", loop);
 	while (sysroot_text(path, backing, sizeof(backing)) && strstr(backing, name) != NULL) {
 		if (clock_ns() > deadline_ns)
-			return err_set(e, ERR_BUSY, "'/dev/%s' stays attached to '%s': something still uses it", loop, image);
+			return err_set(e, ERR_BUSY, "'/dev/%s' stays attached to '%s': something still uses it", loop,
+			               image);
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
 	}
 	return 0;

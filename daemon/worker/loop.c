@@ -57,7 +57,8 @@ static void partitions_read(int fd, struct loop_state *ret)
 	struct stat st;
 
 	if (fstat(fd, &st) == 0)
-		sysroot_each(path_format(dir, sizeof(dir), "/sys/dev/block/%u:%u", major(st.st_rdev), minor(st.st_rdev)),
+		sysroot_each(path_format(dir, sizeof(dir), "/sys/dev/block/%u:%u", major(st.st_rdev),
+		                         minor(st.st_rdev)),
 		             partition_take, &(struct look){ dir, ret });
 }
 
@@ -121,7 +122,8 @@ int loop_state_restore(int fd, const struct loop_state *was, struct err *e)
 
 	if (!was->is_loop || !now.is_loop)
 		return 0;
-	if ((now.offset != was->offset || now.sizelimit != was->sizelimit || ((now.flags ^ was->flags) & LO_FLAGS_AUTOCLEAR)) &&
+	if ((now.offset != was->offset || now.sizelimit != was->sizelimit ||
+	     ((now.flags ^ was->flags) & LO_FLAGS_AUTOCLEAR)) &&
 	    status_restore(fd, was) < 0)
 		return err_sys(e, errno, "put back the state of the loop device");
 	if (now.block_bytes != was->block_bytes && ioctl(fd, LOOP_SET_BLOCK_SIZE, (unsigned long)was->block_bytes) < 0)
@@ -172,7 +174,8 @@ static int detach_if_named(const char *loop, void *data)
 	AUTO_CLOSE int fd = -1;
 
 	/* the directories may be spelt as from another root, and a file that is gone has a word behind its name */
-	if (!sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", loop), backing, sizeof(backing)) ||
+	if (!sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/loop/backing_file", loop), backing,
+	                  sizeof(backing)) ||
 	    strstr(backing, d->name) == NULL)
 		return 0;
 	fd = open(path_format(path, sizeof(path), "/dev/%s", loop), O_RDONLY | O_CLOEXEC);

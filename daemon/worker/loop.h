@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can be changed of a loop device by whoever may write to it: no privilege is asked for (lo_ioctl() in the kernel's
- * drivers/block/loop.c; loop(4)).  A workload on the bare device may, so it is put back.
+ * What can be changed of a loop device by whoever may write to it: no privilege is asked for (lo_ioctl() in the
+ * kernel's drivers/block/loop.c; loop(4)).  A workload on the bare device may, so it is put back.
  */
 #ifndef IOSWEEP_LOOP_H
 #define IOSWEEP_LOOP_H
@@ -22,8 +22,8 @@ struct loop_state {
 
 /* Of what fd is open on; is_loop is false for any other device. */
 struct loop_state loop_state_read(int fd);
-/* Puts back what differs, and removes the partitions that a scan has made.  That it would make them again stays until the
- * device is detached: the kernel does not let LO_FLAGS_PARTSCAN be taken back. */
+/* Puts back what differs, and removes the partitions that a scan has made.  That it would make them again stays until
+ * the device is detached: the kernel does not let LO_FLAGS_PARTSCAN be taken back. */
 int loop_state_restore(int fd, const struct loop_state *was, struct err *e);
 /* As a line for the journal, "" for what is no loop device, and back; false if it is none. */
 void loop_state_format(const struct loop_state *s, struct text *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The step `mount`, by fsopen(2), fsconfig(2), fsmount(2) and move_mount(2): they tell a flag of the mount from an option
- * of the filesystem, and say in words what was wrong; see mount.h.
+ * The step `mount`, by fsopen(2), fsconfig(2), fsmount(2) and move_mount(2): they tell a flag of the mount from an
+ * option of the filesystem, and say in words what was wrong; see mount.h.
  *
  * A filesystem is never unmounted lazily: that only hides one that is still in use, and the next mkfs would meet it.
  */
@@ -27,7 +27,8 @@
 
 int64_t mount_busy_wait_ns = 10 * INT64_C(1000000000);
 
-/* Flags of a mount, unknown to fsconfig; mount_setattr(2).  `sync`, `dirsync` and `lazytime` belong to the superblock. */
+/* Flags of a mount, unknown to fsconfig; mount_setattr(2).  `sync`, `dirsync` and `lazytime` belong to the
+ * superblock. */
 static const struct {
 	const char *option;
 	unsigned attr;

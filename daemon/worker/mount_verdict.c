@@ -26,7 +26,8 @@ static const struct {
 	{ "nouuid_tree", NULL }, { "dioread_nolock", "dioread_lock" },
 };
 
-/* Flags that the kernel's own code shows whenever they are set (show_mnt_opts(), show_sb_opts() in fs/proc_namespace.c). */
+/* Flags that the kernel's own code shows whenever they are set (show_mnt_opts(), show_sb_opts() in
+ * fs/proc_namespace.c). */
 static const char *const always_shown[] = { "noatime", "nodiratime", "noexec", "nosymfollow", "sync", "dirsync", "lazytime", "ro" };
 
 /* The next option of a list separated by commas or newlines; NULL at the end.  The span is not terminated. */
@@ -52,7 +53,8 @@ static void option_split(const char *s, size_t n, struct option *ret)
 
 	path_format(ret->key, sizeof(ret->key), "%.*s", (int)n_key, s);
 	ret->has_value = eq != NULL;
-	path_format(ret->value, sizeof(ret->value), "%.*s", eq == NULL ? 0 : (int)(n - n_key - 1), eq == NULL ? "" : eq + 1);
+	path_format(ret->value, sizeof(ret->value), "%.*s", eq == NULL ? 0 : (int)(n - n_key - 1),
+	            eq == NULL ? "" : eq + 1);
 	if (strcmp(ret->key, "barrier") == 0 && ret->has_value) {
 		path_format(ret->key, sizeof(ret->key), "%s", strcmp(ret->value, "0") == 0 ? "nobarrier" : "barrier");
 		ret->has_value = false;
@@ -113,7 +115,8 @@ static enum verdict list_verdict(const struct option *wanted, const char *list, 
 		if (strcmp(o.key, wanted->key) == 0) {
 			if (!wanted->has_value || value_equals(wanted->value, o.value))
 				return VERDICT_CONFIRMED;
-			text_printf(why, "'%s=%s' was asked for, '%s=%s' is in force", wanted->key, wanted->value, o.key, o.value);
+			text_printf(why, "'%s=%s' was asked for, '%s=%s' is in force", wanted->key, wanted->value,
+			            o.key, o.value);
 			return VERDICT_CONTRADICTED;
 		}
 		if ((text_starts(o.key, "no") && strcmp(o.key + 2, wanted->key) == 0) ||
@@ -155,7 +158,8 @@ static enum verdict silent_verdict(const struct option *wanted, const char *show
 		}
 	if (text_starts(wanted->key, "no") && !wanted->has_value)
 		return VERDICT_IMPLIED; /* the thing is not shown as being on */
-	text_printf(why, "'%s%s%s' is not shown by the kernel", wanted->key, wanted->has_value ? "=" : "", wanted->value);
+	text_printf(why, "'%s%s%s' is not shown by the kernel", wanted->key, wanted->has_value ? "=" : "",
+	            wanted->value);
 	return VERDICT_UNCONFIRMED;
 }
 
@@ -189,7 +193,8 @@ static void shown_read(const char *path, struct text *ret)
 {
 	struct libmnt_table *table = mnt_new_table_from_file("/proc/self/mountinfo");
 	struct libmnt_fs *fs = table == NULL ? NULL : mnt_table_find_target(table, path, MNT_ITER_BACKWARD);
-	const char *vfs = fs == NULL ? NULL : mnt_fs_get_vfs_options(fs), *sb = fs == NULL ? NULL : mnt_fs_get_fs_options(fs);
+	const char *vfs = fs == NULL ? NULL : mnt_fs_get_vfs_options(fs),
+		   *sb = fs == NULL ? NULL : mnt_fs_get_fs_options(fs);
 
 	/* both begin with rw or ro; what is the same is said once */
 	if (vfs != NULL && sb != NULL && strncmp(vfs, sb, 2) == 0 && (sb[2] == ',' || sb[2] == '\0'))

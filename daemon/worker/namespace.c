@@ -21,13 +21,13 @@ pid_t namespace_clone(int *ret_pidfd)
 {
 	/* Without a stack of its own the child goes on as after fork(2).  The order of arguments is that of x86-64,
 	 * arm64, riscv64 and ppc64 as far as the third: clone(2), C library/kernel differences. */
-	return (pid_t)syscall(SYS_clone, (unsigned long)(CLONE_NEWPID | CLONE_NEWNS | CLONE_PIDFD | SIGCHLD), NULL, ret_pidfd,
-	                      NULL, NULL);
+	return (pid_t)syscall(SYS_clone, (unsigned long)(CLONE_NEWPID | CLONE_NEWNS | CLONE_PIDFD | SIGCHLD), NULL,
+	                      ret_pidfd, NULL, NULL);
 }
 
-/* Below chroot(2) "/" is no mount point, and its mount cannot be named to make it a slave.  So a copy of the tree, all of it
- * slaves, is put on /proc, whose mount can be named, and becomes the root: nothing mounted in it reaches the host
- * (open_tree, OPEN_TREE_CLONE and mount_setattr(2)). */
+/* Below chroot(2) "/" is no mount point, and its mount cannot be named to make it a slave.  So a copy of the tree,
+ * all of it slaves, is put on /proc, whose mount can be named, and becomes the root: nothing mounted in it reaches
+ * the host (open_tree, OPEN_TREE_CLONE and mount_setattr(2)). */
 static int root_copy(struct err *e)
 {
 	struct mount_attr slave = { .propagation = MS_SLAVE };
@@ -39,8 +39,8 @@ static int root_copy(struct err *e)
 	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &slave, sizeof(slave)) < 0 ||
 	    mount(NULL, "/proc", NULL, MS_SLAVE, NULL) < 0)
 		return err_sys(e, errno, "take the mounts out of the host's sight");
-	if (move_mount(tree, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0 || chdir("/proc") < 0 || chroot(".") < 0 ||
-	    chdir(cwd != NULL ? cwd : "/") < 0)
+	if (move_mount(tree, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0 || chdir("/proc") < 0 ||
+	    chroot(".") < 0 || chdir(cwd != NULL ? cwd : "/") < 0)
 		return err_sys(e, errno, "enter the copy of the tree of mounts");
 	return 0;
 }

@@ -34,14 +34,15 @@ static int counters_check(const struct worker *w, const struct io_count *before,
 	*ret_bytes = before->is_known && after.is_known ? after.target.written - before->target.written : 0;
 	if (*ret_bytes >= w->claimed.size_bytes)
 		return 0;
-	return err_set(e, ERR_MISMATCH, "%s counted %s written of %s", w->claimed.name, size_format(*ret_bytes, written),
-	               size_format(w->claimed.size_bytes, size));
+	return err_set(e, ERR_MISMATCH, "%s counted %s written of %s", w->claimed.name,
+	               size_format(*ret_bytes, written), size_format(w->claimed.size_bytes, size));
 }
 
 /* A sweep that goes on after a pause has trials on the device as it was written then. */
 static bool is_wanted(const struct worker *w)
 {
-	return w->plan->precondition && !w->is_preconditioned && w->sweep.trials_ok == 0 && w->claimed.kind != TARGET_DIRECTORY;
+	return w->plan->precondition && !w->is_preconditioned && w->sweep.trials_ok == 0 &&
+	       w->claimed.kind != TARGET_DIRECTORY;
 }
 
 int precondition(struct worker *w, struct err *e)
@@ -57,9 +58,10 @@ int precondition(struct worker *w, struct err *e)
 		return -1;
 	record_hint(w, "precondition", "%s is written over once", w->claimed.name);
 	iostat_read(w, &before);
-	if (guard_ask_again(w, &there, e) < 0 || device_overwrite(w, e) < 0 || counters_check(w, &before, &bytes, e) < 0)
+	if (guard_ask_again(w, &there, e) < 0 || device_overwrite(w, e) < 0 ||
+	    counters_check(w, &before, &bytes, e) < 0)
 		return err_in(e, "precondition");
 	w->is_preconditioned = true;
-	return store_event(w->store, w->sweep_id, "preconditioned", e, "%s written to %s in %s", size_format(bytes, size),
-	                   w->claimed.name, duration_format(clock_ns() - begun_ns, took));
+	return store_event(w->store, w->sweep_id, "preconditioned", e, "%s written to %s in %s",
+	                   size_format(bytes, size), w->claimed.name, duration_format(clock_ns() - begun_ns, took));
 }

@@ -54,8 +54,8 @@ static bool thread_serves_io(const char *comm)
 	return false;
 }
 
-/* The device in "md127_raid5", "loop3", "jbd2/sda1-8" or "xfsaild/dm-0"; of others, and of kworkers, whose names change with
- * what they did last, "" stands for any. */
+/* The device in "md127_raid5", "loop3", "jbd2/sda1-8" or "xfsaild/dm-0"; of others, and of kworkers, whose names
+ * change with what they did last, "" stands for any. */
 static void thread_device(const char *comm, size_t n, char ret[32])
 {
 	const char *slash = memchr(comm, '/', n), *from = comm, *end = comm + n;
@@ -116,8 +116,8 @@ static void stack_read(const struct worker *w, struct probe_stack *ret)
 		stack_add(strrchr(w->claimed.queues[i], '/') + 1, ret);
 }
 
-/* "PID (COMM) S PPID ...", if it is such a thread; utime, stime and starttime are fields 14, 15 and 22: proc(5).  Kernel
- * threads are children of kthreadd, process 2. */
+/* "PID (COMM) S PPID ...", if it is such a thread; utime, stime and starttime are fields 14, 15 and 22: proc(5).
+ * Kernel threads are children of kthreadd, process 2. */
 static bool thread_read(const char *stat, const struct probe_stack *stack, struct probe_thread *ret)
 {
 	const char *open = strchr(stat, '('), *close = strrchr(stat, ')');
@@ -126,8 +126,9 @@ static bool thread_read(const char *stat, const struct probe_stack *stack, struc
 
 	if (open == NULL || close == NULL || !thread_serves_io(open + 1) || sscanf(stat, "%d", &ret->pid) != 1)
 		return false;
-	if (sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu", &parent, &user,
-	           &system, &ret->started) != 4 || parent != 2)
+	if (sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu",
+	           &parent, &user, &system, &ret->started) != 4 ||
+	    parent != 2)
 		return false;
 	ret->ticks = user + system;
 	return probe_thread_serves(open + 1, (size_t)(close - open - 1), stack);
@@ -141,7 +142,8 @@ static int thread_compare(const void *a, const void *b)
 }
 
 /* Sorted by pid; true if proc could be read. */
-static bool threads_read(int proc, const struct probe_stack *stack, struct arena *a, struct probe_thread **ret, size_t *ret_n)
+static bool threads_read(int proc, const struct probe_stack *stack, struct arena *a, struct probe_thread **ret,
+                         size_t *ret_n)
 {
 	int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;

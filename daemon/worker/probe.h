@@ -16,8 +16,8 @@ struct probe_stack {
 	size_t n; /* 0: not known */
 };
 
-/* A kernel thread that works for block devices: kworker, md*, jbd2, xfs*, btrfs*; not one that is another device's by its
- * name. */
+/* A kernel thread that works for block devices: kworker, md*, jbd2, xfs*, btrfs*; not one that is another device's by
+ * its name. */
 struct probe_thread {
 	int pid;
 	unsigned long long started; /* ticks since boot: tells it from a later one of the same number */

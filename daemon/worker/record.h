@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Records that follow each other with nothing between them share one commit: the end of a trial and the beginning of
- * the next, the end of a cell and the beginning of the next.  Each is still committed before anything runs, and what a
- * trial measured is on the disk before anybody is told.  Where only a beginning or the end of a cell is committed, nobody
- * waits for the disk: a power cut may take it back, and the sweep goes on from the trials there are.  With trials of a
- * millisecond that is most of all waiting (0.25 ms a commit); with real ones nobody notices.
+ * the next, the end of a cell and the beginning of the next.  Each is still committed before anything runs, and what
+ * a trial measured is on the disk before anybody is told.  Where only a beginning or the end of a cell is committed,
+ * nobody waits for the disk: a power cut may take it back, and the sweep goes on from the trials there are.  With
+ * trials of a millisecond that is most of all waiting (0.25 ms a commit); with real ones nobody notices.
  */
 #ifndef IOSWEEP_RECORD_H
 #define IOSWEEP_RECORD_H

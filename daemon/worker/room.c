@@ -150,7 +150,8 @@ static int namespace_check(struct worker *w, struct err *e)
 
 	if (readlink("/proc/self/ns/mnt", own, sizeof(own) - 1) < 0)
 		return err_sys(e, errno, "read '/proc/self/ns/mnt'");
-	if (w->host_proc_fd >= 0 && readlinkat(w->host_proc_fd, "1/ns/mnt", init, sizeof(init) - 1) >= 0 && strcmp(own, init) == 0)
+	if (w->host_proc_fd >= 0 && readlinkat(w->host_proc_fd, "1/ns/mnt", init, sizeof(init) - 1) >= 0 &&
+	    strcmp(own, init) == 0)
 		return err_set(e, ERR_REFUSED, "the room would be made in the host's own mount namespace");
 	return 0;
 }
@@ -161,7 +162,8 @@ int room_make(struct worker *w, struct err *e)
 	int n = snprintf(w->room, sizeof(w->room), "%s/room", w->config->state);
 
 	if (n >= (int)sizeof(w->private_dir) - 8)
-		return err_set(e, ERR_USAGE, "the path of the state directory '%.60s...' is too long", w->config->state);
+		return err_set(e, ERR_USAGE, "the path of the state directory '%.60s...' is too long",
+		               w->config->state);
 	snprintf(w->target_dir, sizeof(w->target_dir), "%s/target", w->room);
 	snprintf(w->device_dir, sizeof(w->device_dir), "%s/dev", w->room);
 	snprintf(w->private_dir, sizeof(w->private_dir), "%.247s/dev", w->room); /* where target.c makes its node */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Servers that a workload starts and that run beside its tools (tool.h, tool_server).  The worker has other things to do
- * than to read along for hours: a thread for each server does, keeps what stream.h keeps, and sleeps otherwise.
+ * Servers that a workload starts and that run beside its tools (tool.h, tool_server).  The worker has other things to
+ * do than to read along for hours: a thread for each server does, keeps what stream.h keeps, and sleeps otherwise.
  */
 #include <errno.h>
 #include <poll.h>

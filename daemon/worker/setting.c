@@ -111,11 +111,13 @@ static int outcome(const char *path, const char *value, int errnum, struct err *
 	case 0:
 		return 0;
 	case ENOENT:
-		return err_set(e, ERR_INFEASIBLE, "'%s' does not exist: this kernel or device has no such setting", path);
+		return err_set(e, ERR_INFEASIBLE, "'%s' does not exist: this kernel or device has no such setting",
+		               path);
 	case EINVAL:
 	case ERANGE:
 	case EOPNOTSUPP:
-		return err_set(e, ERR_INFEASIBLE, "the kernel refused '%s' for '%s': %s", value, path, strerror(errnum));
+		return err_set(e, ERR_INFEASIBLE, "the kernel refused '%s' for '%s': %s", value, path,
+		               strerror(errnum));
 	}
 	return err_sys(e, errnum, "write '%s' to '%s'", value, path);
 }
@@ -183,7 +185,8 @@ int setting_equals(const char *a, const char *b)
 
 	if (strcmp(a, b) == 0)
 		return 1;
-	return integer_parse(a, INT64_MIN, INT64_MAX, &x) == 0 && integer_parse(b, INT64_MIN, INT64_MAX, &y) == 0 && x == y;
+	return integer_parse(a, INT64_MIN, INT64_MAX, &x) == 0 && integer_parse(b, INT64_MIN, INT64_MAX, &y) == 0 &&
+	       x == y;
 }
 
 int setting_change(const char *path, const char *value, struct err *e)

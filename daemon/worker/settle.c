@@ -19,7 +19,8 @@
 
 #define PAUSE_MS 20
 
-/* drop_caches leaves dirty pages alone, so the filesystem is written out first; both results count (vm.rst, drop_caches). */
+/* drop_caches leaves dirty pages alone, so the filesystem is written out first; both results count (vm.rst,
+ * drop_caches). */
 int caches_drop(struct worker *w, struct err *e)
 {
 	const struct claimed *c = &w->claimed;
@@ -53,7 +54,8 @@ static int resync_note(const char *name, void *data)
 	struct text *note = data;
 	char path[192], action[32], done[64];
 
-	if (!sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/md/sync_action", name), action, sizeof(action)) ||
+	if (!sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/md/sync_action", name), action,
+	                  sizeof(action)) ||
 	    strcmp(action, "idle") == 0 || strcmp(action, "frozen") == 0)
 		return 0;
 	sysroot_text(path_format(path, sizeof(path), "/sys/block/%s/md/sync_completed", name), done, sizeof(done));
@@ -100,7 +102,8 @@ static void inflight_note(const struct worker *w, struct text *note)
 {
 	for (size_t i = 0; i < w->claimed.n_queues; i++)
 		if (!is_idle(w->claimed.queues[i])) {
-			text_printf(note, "%sI/O in flight on '%s'", note->n > 0 ? "; " : "", strrchr(w->claimed.queues[i], '/') + 1);
+			text_printf(note, "%sI/O in flight on '%s'", note->n > 0 ? "; " : "",
+			            strrchr(w->claimed.queues[i], '/') + 1);
 			return;
 		}
 }

@@ -51,7 +51,8 @@ int signature_read(int fd, struct signature *ret, struct err *e)
 	struct signature s = { 0 };
 	int rc;
 
-	if (probe_open(fd, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID | BLKID_SUBLKS_USAGE | BLKID_SUBLKS_MAGIC, 0, &pr, e) < 0)
+	if (probe_open(fd, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID | BLKID_SUBLKS_USAGE | BLKID_SUBLKS_MAGIC, 0, &pr, e) <
+	    0)
 		return -1;
 	errno = 0;
 	rc = blkid_do_safeprobe(pr);

@@ -223,7 +223,8 @@ struct environment {
 
 static void environment_fill(struct environment *env, const struct tool_identity *as)
 {
-	static char path[] = "PATH=" TOOL_PATH, lc[] = "LC_ALL=C", lang[] = "LANG=C", tmp[] = "TMPDIR=/tmp", shell[] = "SHELL=/bin/sh";
+	static char path[] = "PATH=" TOOL_PATH, lc[] = "LC_ALL=C", lang[] = "LANG=C", tmp[] = "TMPDIR=/tmp",
+		    shell[] = "SHELL=/bin/sh";
 	const char *login = as->login != NULL ? as->login : as->is_root ? "root" : "iosweep";
 
 	snprintf(env->home, sizeof(env->home), "HOME=%s", as->home != NULL ? as->home : "/");

@@ -47,7 +47,8 @@ int settings_changed(struct worker *w, struct text *ret_changed, struct err *e);
  * kernel state are dropped.  The first failure is returned after all were tried (undo.c). */
 int undo_replay(struct worker *w, struct err *e);
 /* Commits an original value before its first change. */
-int undo_save(struct worker *w, enum step_id step, const char *kind, const char *object, const char *original, struct err *e);
+int undo_save(struct worker *w, enum step_id step, const char *kind, const char *object, const char *original,
+              struct err *e);
 
 /* What undo_replay does with one entry, by its kind; each lives beside the code that saves such entries and may be
  * repeated.  An entry whose object is gone, or whose device is another one by now, is no failure: ret_dropped gets the
@@ -72,8 +73,8 @@ int settle_wait(struct worker *w, struct text *ret_note, struct err *e);
 /* Facts of host, kernel, device and tools for store_environment (environment.c); arena. */
 int environment_collect(struct worker *w, struct arena *a, struct environment_fact **ret, size_t *ret_n, struct err *e);
 
-/* precondition.c: writes the claimed device over, if the plan asks for it and no trial was made on it yet.  Blocks for as long
- * as that takes.  ERR_MISMATCH if the device's counters do not show all of it. */
+/* precondition.c: writes the claimed device over, if the plan asks for it and no trial was made on it yet.  Blocks
+ * for as long as that takes.  ERR_MISMATCH if the device's counters do not show all of it. */
 int precondition(struct worker *w, struct err *e);
 
 #endif

@@ -118,7 +118,8 @@ static int processes_read(struct processes *ret, struct err *e)
 	while ((entry = readdir(dir)) != NULL) {
 		struct process p;
 
-		if (!isdigit((unsigned char)entry->d_name[0]) || process_read(dirfd(dir), entry->d_name, &p) < 0 || p.pid == 1)
+		if (!isdigit((unsigned char)entry->d_name[0]) || process_read(dirfd(dir), entry->d_name, &p) < 0 ||
+		    p.pid == 1)
 			continue;
 		p.is_spared = pid_is_spared(p.pid);
 		ARRAY_GROW(ret->at, ret->n, ret->cap);

@@ -97,9 +97,12 @@ static void visit_trial(struct visit *v, const struct bench *b, int repetition, 
 {
 	struct worker *w = v->w;
 
-	record_hint(w, "trial", "cell %llu, %s %d: %s%s", (unsigned long long)w->cell->position + 1, b->def->name, repetition,
-	           report->verdict == TRIAL_OK ? "ok" : report->verdict == TRIAL_INFEASIBLE ? "infeasible: " : "failed: ",
-	           report->reason);
+	record_hint(w, "trial", "cell %llu, %s %d: %s%s", (unsigned long long)w->cell->position + 1, b->def->name,
+	            repetition,
+	            report->verdict == TRIAL_OK         ? "ok" :
+	            report->verdict == TRIAL_INFEASIBLE ? "infeasible: " :
+	                                                  "failed: ",
+	            report->reason);
 	switch (report->verdict) {
 	case TRIAL_OK:
 		break;
@@ -128,15 +131,16 @@ static int environment_update(struct visit *v, struct err *e)
 	if (w->config->n_facts > 0 && record_commit(w, e) < 0)
 		return -1;
 	a = arena_new();
-	if (environment_collect(w, a, &facts, &n, e) < 0 || store_environment(w->store, facts, n, &w->environment_id, e) < 0)
+	if (environment_collect(w, a, &facts, &n, e) < 0 ||
+	    store_environment(w->store, facts, n, &w->environment_id, e) < 0)
 		return -1;
 	v->environment_id = w->environment_id;
 	return 0;
 }
 
 /* `prepare` failed, or the work directory could not be made: the first missing repetition carries the reason. */
-static int bench_failed(struct visit *v, struct bench *b, int repetition, const struct phase_end *phase, struct err *why,
-                        struct err *e)
+static int bench_failed(struct visit *v, struct bench *b, int repetition, const struct phase_end *phase,
+                        struct err *why, struct err *e)
 {
 	struct trial_report report;
 	int rc = trial_record_failure(b, repetition, v->environment_id, phase, why, &report, e);

@@ -15,7 +15,8 @@ struct sweep_tally {
 
 /* Runs every trial that has no good row yet.  -1 ends the sweep early: ERR_CANCELLED (asked to: w->sweep.wanted says
  * what for, WANT_NOTHING: this process is to end), ERR_DEVICE_LOST, ERR_REFUSED or other (the target cannot be had:
- * w->is_target_refused), ERR_STORE, ERR_NO_SPACE, ERR_BUSY (the store).  Nothing is undone here but what stands between cells. */
+ * w->is_target_refused), ERR_STORE, ERR_NO_SPACE, ERR_BUSY (the store).  Nothing is undone here but what stands
+ * between cells. */
 int sweep_run(struct worker *w, struct runner *r, struct sweep_tally *ret, struct err *e);
 
 /* ERR_CANCELLED if the sweep is to stop now: a signal, the daemon's death, or a wish in the store.  Cheap enough to ask

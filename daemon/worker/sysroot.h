@@ -34,8 +34,8 @@ int64_t sysroot_integer(const char *path, int64_t fallback);
 /* Like sysroot_text, for those who need to know why it failed. */
 int sysroot_read(const char *path, struct text *ret, struct err *e);
 
-/* Calls each with every entry but "." and ".." of a directory, sorted by name; stops at the first that does not return 0
- * and returns that.  A missing directory has no entries. */
+/* Calls each with every entry but "." and ".." of a directory, sorted by name; stops at the first that does not
+ * return 0 and returns that.  A missing directory has no entries. */
 typedef int (*sysroot_entry_cb)(const char *name, void *data);
 int sysroot_each(const char *dir, sysroot_entry_cb each, void *data);
 

@@ -83,8 +83,8 @@ static int descriptor_verify(int fd, const struct device *d, struct err *e)
 		return err_set(e, ERR_DEVICE_LOST, "'%s' is not the node of the device that was judged", d->path);
 #ifdef BLKGETDISKSEQ
 	if (d->diskseq != 0 && ioctl(fd, BLKGETDISKSEQ, &diskseq) == 0 && diskseq != d->diskseq)
-		return err_set(e, ERR_DEVICE_LOST, "'%s' became another device meanwhile: diskseq was %llu and is %llu", d->path,
-		               (unsigned long long)d->diskseq, (unsigned long long)diskseq);
+		return err_set(e, ERR_DEVICE_LOST, "'%s' became another device meanwhile: diskseq was %llu and is %llu",
+		               d->path, (unsigned long long)d->diskseq, (unsigned long long)diskseq);
 #endif
 	return 0;
 }
@@ -175,8 +175,8 @@ static int image_claim(struct worker *w, struct err *e)
 
 	if (image_attach(w, &d, &w->claimed.fd, e) < 0)
 		return -1;
-	path_format(w->claimed.name, sizeof(w->claimed.name), "image %s (%s)", size_format(w->plan->target.image_bytes, size),
-	            d.path);
+	path_format(w->claimed.name, sizeof(w->claimed.name), "image %s (%s)",
+	            size_format(w->plan->target.image_bytes, size), d.path);
 	if (device_take(w, &d, e) < 0)
 		return -1;
 	return queue_baseline_save(w, e); /* the settings of a loop device outlive it */
@@ -207,7 +207,8 @@ static int directory_claim(struct worker *w, struct err *e)
 	struct stat st;
 
 	if (listed == NULL) {
-		err_set(e, ERR_REFUSED, "directory '%s' is not offered by this host's configuration", w->plan->target.name);
+		err_set(e, ERR_REFUSED, "directory '%s' is not offered by this host's configuration",
+		        w->plan->target.name);
 		return err_hint(e, "its configuration lists them below `directories:`");
 	}
 	if (directory_check(w, e) < 0)
@@ -267,14 +268,16 @@ static int device_is_free(const struct worker *w, const char *name, dev_t devno,
 	char holder[256];
 
 	for (;;) {
-		if (w->host_proc_fd < 0 || !holder_of_node(w->host_proc_fd, devno, w->submitter.uid, holder, sizeof(holder)))
+		if (w->host_proc_fd < 0 ||
+		    !holder_of_node(w->host_proc_fd, devno, w->submitter.uid, holder, sizeof(holder)))
 			return 0;
 		if (clock_ns() >= deadline_ns)
 			break;
 		nanosleep(&pause, NULL);
 	}
 	err_set(e, ERR_BUSY, "%s: still in the hands of %s", name, holder);
-	return err_hint(e, "whoever has a device open reads and writes what comes to stand on it later: end that process");
+	return err_hint(e,
+	                "whoever has a device open reads and writes what comes to stand on it later: end that process");
 }
 
 int target_is_free(struct worker *w, struct err *e)
@@ -362,8 +365,8 @@ int target_release(struct worker *w, struct err *e)
 	return 0;
 }
 
-/* The kernel marks a disk as dead, so that it cannot be opened any more, some time before its entry goes: del_gendisk() in
- * block/genhd.c. */
+/* The kernel marks a disk as dead, so that it cannot be opened any more, some time before its entry goes:
+ * del_gendisk() in block/genhd.c. */
 static bool node_is_dead(const char *node)
 {
 	AUTO_CLOSE int fd = node[0] == '\0' ? -1 : open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -381,8 +384,8 @@ int target_is_there(const struct worker *w, struct err *e)
 	if (device_read_devno(c->devno, &d, NULL) < 0 || node_is_dead(c->private_node))
 		return err_set(e, ERR_DEVICE_LOST, "%s: the device is gone", c->name);
 	if (d.diskseq != c->diskseq)
-		return err_set(e, ERR_DEVICE_LOST, "%s: it is another device now: diskseq was %llu and is %llu", c->name,
-		               (unsigned long long)c->diskseq, (unsigned long long)d.diskseq);
+		return err_set(e, ERR_DEVICE_LOST, "%s: it is another device now: diskseq was %llu and is %llu",
+		               c->name, (unsigned long long)c->diskseq, (unsigned long long)d.diskseq);
 	return 0;
 }
 

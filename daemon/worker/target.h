@@ -10,7 +10,8 @@
 #include "daemon/worker/device.h"
 #include "schema/store.h"
 
-/* Mounts a small tmpfs of the worker's own namespace below the state directory, unless w->private_dir is set already. */
+/* Mounts a small tmpfs of the worker's own namespace below the state directory, unless w->private_dir is set already.
+ * */
 int private_dir_make(struct worker *w, struct err *e);
 /* Nothing claimed, all descriptors -1. */
 void claimed_init(struct claimed *c);

@@ -231,7 +231,8 @@ static int orphan_fd_get(void)
 	return fd;
 }
 
-static void run_init(struct run *r, const struct tool_env *env, const struct tool *tools, size_t n, struct tool_end *ends)
+static void run_init(struct run *r, const struct tool_env *env, const struct tool *tools, size_t n,
+                     struct tool_end *ends)
 {
 	int64_t timeout_ns = 0;
 
@@ -281,7 +282,8 @@ static int run_verdict(const struct run *r, struct err *e)
 		return err_set(e, ERR_CANCELLED, "'%s' was ended: asked to stop", name);
 	if (r->why == ERR_TIMEOUT)
 		return err_set(e, ERR_TIMEOUT, "'%s' did not end within %s", name,
-		               duration_format(r->tools[0].timeout_ns > 0 ? r->tools[0].timeout_ns : TOOL_TIMEOUT_NS, buf));
+		               duration_format(r->tools[0].timeout_ns > 0 ? r->tools[0].timeout_ns : TOOL_TIMEOUT_NS,
+		                               buf));
 	return 0;
 }
 
@@ -342,7 +344,8 @@ void tool_end_describe(const struct tool_end *end, const char *name, struct text
 	AUTO_TEXT struct text line = { 0 };
 
 	if (end->exit_signal != 0)
-		text_printf(ret, "'%s' was killed by signal %d (%s)", name, end->exit_signal, strsignal(end->exit_signal));
+		text_printf(ret, "'%s' was killed by signal %d (%s)", name, end->exit_signal,
+		            strsignal(end->exit_signal));
 	else
 		text_printf(ret, "'%s' exited with status %d", name, end->exit_status);
 	last_words(&end->err, &line);
@@ -352,7 +355,8 @@ void tool_end_describe(const struct tool_end *end, const char *name, struct text
 		text_printf(ret, ": %.400s", text_str(&line));
 }
 
-int tool_must(const struct tool_env *env, struct text *ret_out, struct err *e, const char *const *argv, int64_t timeout_ns)
+int tool_must(const struct tool_env *env, struct text *ret_out, struct err *e, const char *const *argv,
+              int64_t timeout_ns)
 {
 	const struct tool_identity root = { .is_root = true, .cgroup_fd = -1 };
 	const struct tool tool = { .argv = (char *const *)argv, .timeout_ns = timeout_ns };

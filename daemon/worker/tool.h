@@ -62,9 +62,9 @@ void tool_end_done(struct tool_end *end);
 /* "'mkfs.ext4' exited with status 1: LAST LINE IT PRINTED", or the signal. */
 void tool_end_describe(const struct tool_end *end, const char *name, struct text *ret);
 
-/* Runs n programs at once (copies) and waits for all of them.  ret: n ends, valid also on failure as far as it got.
- * A program that exits with an error status is not a failure here: look at the end.  One that cannot even be killed, since
- * it waits for a device, is waited for as long as that takes (hang.h).  Fails with ERR_TIMEOUT, ERR_CANCELLED,
+/* Runs n programs at once (copies) and waits for all of them.  ret: n ends, valid also on failure as far as it got. A
+ * program that exits with an error status is not a failure here: look at the end.  One that cannot even be killed,
+ * since it waits for a device, is waited for as long as that takes (hang.h).  Fails with ERR_TIMEOUT, ERR_CANCELLED,
  * ERR_INFEASIBLE (program not found: "needs 'iozone', which is not installed"), ERR_SYSTEM.  After it returns none of
  * the programs nor their descendants run (strays.h). */
 int tools_run(const struct tool_env *env, const struct tool_identity *as, const struct tool *tools, size_t n,
@@ -73,10 +73,11 @@ int tool_run(const struct tool_env *env, const struct tool_identity *as, const s
              struct err *e);
 /* The same for a tool that must succeed: an exit status other than 0 is ERR_TOOL with the last line it printed.  For
  * root tools with a literal argument list. */
-int tool_must(const struct tool_env *env, struct text *ret_out, struct err *e, const char *const *argv, int64_t timeout_ns);
+int tool_must(const struct tool_env *env, struct text *ret_out, struct err *e, const char *const *argv,
+              int64_t timeout_ns);
 
-/* Servers (workload_step.background): started, watched, ended later by their signal, then KILL.  What they print is read
- * as it comes, by a thread of its own, and kept as that of a tool. */
+/* Servers (workload_step.background): started, watched, ended later by their signal, then KILL.  What they print is
+ * read as it comes, by a thread of its own, and kept as that of a tool. */
 struct tool_server;
 int tool_server_start(const struct tool_env *env, const struct tool_identity *as, const struct tool *tool,
                       struct tool_server **ret, struct err *e);

@@ -50,7 +50,8 @@ static int trial_settle(struct trial *t, struct err *e)
 	if (note.n > 0)
 		flag_add(&t->flags, t->a, "disturbed", "%s", text_str(&note));
 	if (w->claimed.is_lazy) /* also when the thread is not on just now: it starts again after each mount */
-		flag_add(&t->flags, t->a, "lazy", "the filesystem was made with lazy initialisation, which may go on beside a trial");
+		flag_add(&t->flags, t->a, "lazy",
+		         "the filesystem was made with lazy initialisation, which may go on beside a trial");
 	return 0;
 }
 
@@ -195,7 +196,8 @@ static int trial_flags(struct trial *t, struct err *e)
 	if (changed.n > 0)
 		flag_add(&t->flags, t->a, "disturbed", "%s", text_str(&changed));
 	flags_foreign(&t->flags, t->a, &t->io);
-	flags_cached(&t->flags, t->a, &t->io, t->b->def->definition->reads, t->outcome.at, t->outcome.n, t->run.elapsed_ns);
+	flags_cached(&t->flags, t->a, &t->io, t->b->def->definition->reads, t->outcome.at, t->outcome.n,
+	             t->run.elapsed_ns);
 	if (t->outcome.suspect != NULL)
 		flag_add(&t->flags, t->a, "suspect", "%s", t->outcome.suspect);
 	return 0;
@@ -248,7 +250,8 @@ static const char *verdict_state(enum trial_verdict v)
 	return "failed";
 }
 
-/* What a tool's failure means depends on whether the target is still there: an unplugged disk answers with any errno. */
+/* What a tool's failure means depends on whether the target is still there: an unplugged disk answers with any errno.
+ * */
 static bool is_end_of_sweep(struct trial *t, struct err *e)
 {
 	if (e->kind == ERR_CANCELLED || e->kind == ERR_DEVICE_LOST || t->w->is_target_refused)
@@ -277,11 +280,12 @@ static const char *memory_told(const struct trial *t, const char *reason)
 
 	if (n <= 0)
 		return reason;
-	return arena_printf(t->w->cell_arena, "%s; %lld process%s killed for want of memory: the cell allows %s", reason, (long long)n,
-	                    n == 1 ? " was" : "es were", size_format(t->w->ram_bytes, limit));
+	return arena_printf(t->w->cell_arena, "%s; %lld process%s killed for want of memory: the cell allows %s",
+	                    reason, (long long)n, n == 1 ? " was" : "es were", size_format(t->w->ram_bytes, limit));
 }
 
-static int trial_finish(struct trial *t, int64_t environment_id, struct err *why, struct trial_report *ret, struct err *e)
+static int trial_finish(struct trial *t, int64_t environment_id, struct err *why, struct trial_report *ret,
+                        struct err *e)
 {
 	ret->verdict = TRIAL_OK;
 	ret->reason = "";

@@ -2,9 +2,10 @@
  *
  * The steps `queue` and `tune`: a cell's values into the kernel's files; see tunable.h.
  *
- * Order matters.  The scheduler comes first, since a switch resets nr_requests and everything below iosched/; read-ahead
- * comes last, since a write to a queue limit computes it anew (blk_apply_bdi_limits() in the kernel's block/blk-settings.c).
- * A value that already stands is not written: the kernel drains the queue for it all the same, 16 to 32 ms.
+ * Order matters.  The scheduler comes first, since a switch resets nr_requests and everything below iosched/;
+ * read-ahead comes last, since a write to a queue limit computes it anew (blk_apply_bdi_limits() in the kernel's
+ * block/blk-settings.c). A value that already stands is not written: the kernel drains the queue for it all the same,
+ * 16 to 32 ms.
  */
 #include "daemon/worker/tunable.h"
 
@@ -81,7 +82,8 @@ void claimed_disk(const struct claimed *c, char *ret, size_t size)
 		path_format(ret, size, "%.*s", (int)(skip + strcspn(c->sysfs + skip, "/")), c->sysfs);
 }
 
-static size_t queue_paths(const struct worker *w, const char *below, const char *attr, char (*ret)[TUNABLE_PATH], size_t max)
+static size_t queue_paths(const struct worker *w, const char *below, const char *attr, char (*ret)[TUNABLE_PATH],
+                          size_t max)
 {
 	size_t n = w->claimed.n_queues < max ? w->claimed.n_queues : max;
 
@@ -90,7 +92,8 @@ static size_t queue_paths(const struct worker *w, const char *below, const char 
 	return n;
 }
 
-/* Without a mounted filesystem (`filesystem: none`) the device's own is in use; its file below queue/ is the same value. */
+/* Without a mounted filesystem (`filesystem: none`) the device's own is in use; its file below queue/ is the same
+ * value. */
 static size_t bdi_path(const struct worker *w, const char *attr, char (*ret)[TUNABLE_PATH])
 {
 	char disk[128];
@@ -176,7 +179,8 @@ static void found_forget(struct tunables *t, const char *scheduler_path)
 	for (size_t i = t->found.n; i-- > 0;) {
 		const char *path = t->found.at[i].path, *rest = path + n;
 
-		if (strncmp(path, scheduler_path, n) == 0 && (text_starts(rest, "iosched/") || strcmp(rest, "nr_requests") == 0))
+		if (strncmp(path, scheduler_path, n) == 0 &&
+		    (text_starts(rest, "iosched/") || strcmp(rest, "nr_requests") == 0))
 			replaced_remove(&t->found, t->found.at[i].path);
 	}
 }
@@ -188,7 +192,8 @@ static int scheduler_refused(const char *path, const char *name, struct err *e)
 	if (e == NULL || e->kind != ERR_INFEASIBLE)
 		return -1;
 	if (setting_read_raw(path, raw, sizeof(raw), NULL) < 0)
-		return err_set(e, ERR_INFEASIBLE, "scheduler '%s': this device has none ('%s' does not exist)", name, path);
+		return err_set(e, ERR_INFEASIBLE, "scheduler '%s': this device has none ('%s' does not exist)", name,
+		               path);
 	return err_set(e, ERR_INFEASIBLE, "scheduler '%s' is not in this kernel: '%s' offers %s", name, path, raw);
 }
 
@@ -282,7 +287,8 @@ static int place_apply(struct worker *w, enum axis_place place, bool scheduler, 
 	for (size_t i = 0; i < axis_table_n; i++) {
 		const struct axis *def = &axis_table[i];
 
-		if (def->place == place && is_scheduler(def) == scheduler && setting_apply(w, def, cell_get(w->cell, def->name), e) < 0)
+		if (def->place == place && is_scheduler(def) == scheduler &&
+		    setting_apply(w, def, cell_get(w->cell, def->name), e) < 0)
 			return -1;
 	}
 	return 0;

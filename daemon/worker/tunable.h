@@ -43,8 +43,8 @@ void replaced_add(struct replaced_list *l, const char *path, const char *value);
 void found_below_forget(struct worker *w, const char *dir);
 void replaced_remove(struct replaced_list *l, const char *path);
 
-/* The kernel's files that a setting stands for: one per bottom queue, or one.  Returns their number; 0 if the setting is
- * none of the kernel's. */
+/* The kernel's files that a setting stands for: one per bottom queue, or one.  Returns their number; 0 if the setting
+ * is none of the kernel's. */
 size_t tunable_paths(const struct worker *w, const struct axis *def, char (*ret)[TUNABLE_PATH], size_t max);
 size_t tunable_paths_max(const struct worker *w); /* the largest number there can be, at least 1 */
 /* Canonical value (sizes in bytes) to the kernel's spelling and back. */
@@ -53,14 +53,16 @@ void tunable_from_kernel(const struct axis *def, const char *text, char *ret, si
 /* "/sys/block/sdb": the disk of the claimed device or partition. */
 void claimed_disk(const struct claimed *c, char *ret, size_t size);
 
-/* Commits the settings of every bottom queue (and the read-ahead of the top device) as they are now; once a claim.  All of
- * them, since one write changes others: a scheduler switch resets nr_requests, queue limits compute read-ahead anew. */
+/* Commits the settings of every bottom queue (and the read-ahead of the top device) as they are now; once a claim.
+ * All of them, since one write changes others: a scheduler switch resets nr_requests, queue limits compute read-ahead
+ * anew. */
 int queue_baseline_save(struct worker *w, struct err *e);
 /* Puts back what was set for the whole host (sysctls), and nothing that touches the device. */
 int host_settings_restore(struct worker *w, struct err *e);
 /* Commits one sysctl before its first change; of a pair such as dirty_ratio and dirty_bytes the one in force. */
 int sysctl_save(struct worker *w, const char *path, struct err *e);
-/* The other one of such a pair, or NULL.  The kernel shows 0 for the one that is not in force, and takes no 0 for a size. */
+/* The other one of such a pair, or NULL.  The kernel shows 0 for the one that is not in force, and takes no 0 for a
+ * size. */
 const char *sysctl_partner(const char *path);
 /* Puts back and verifies every pending entry of a step; tries all, returns the first failure with the count. */
 int journal_restore(struct worker *w, enum step_id step, struct err *e);

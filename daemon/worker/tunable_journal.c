@@ -139,8 +139,8 @@ static int disks_save(struct worker *w, struct err *e)
 			top[0] = '\0';
 	}
 	s.queue = top;
-	/* An array or mapping has a read-ahead of its own.  Its other attributes follow what it stands on (a dm table that fails
-	 * all I/O has no write cache), and are never set. */
+	/* An array or mapping has a read-ahead of its own.  Its other attributes follow what it stands on (a dm table
+	 * that fails all I/O has no write cache), and are never set. */
 	return top[0] == '\0' ? 0 : read_ahead_save(&s);
 }
 
@@ -171,8 +171,8 @@ int queue_baseline_save(struct worker *w, struct err *e)
 
 /* ---- putting back ---- */
 
-/* A loop device's settings outlive it: they are put back when it is free, or still (or again) ours.  Any other device must
- * be the very one. */
+/* A loop device's settings outlive it: they are put back when it is free, or still (or again) ours.  Any other device
+ * must be the very one. */
 static const char *object_is_other(const struct worker *w, const struct undo_entry *u)
 {
 	char name[DEVICE_NAME], identity[512];
@@ -186,8 +186,9 @@ static const char *object_is_other(const struct worker *w, const struct undo_ent
 	if (strcmp(identity, u->identity) == 0)
 		return NULL;
 	if (text_starts(name, "loop")) {
-		bool is_ours = d.backing_file[0] == '\0' || (w->claimed.is_begun && w->claimed.fd >= 0 &&
-		                                            w->claimed.devno == d.devno && w->claimed.diskseq == d.diskseq);
+		bool is_ours = d.backing_file[0] == '\0' ||
+		               (w->claimed.is_begun && w->claimed.fd >= 0 && w->claimed.devno == d.devno &&
+		                w->claimed.diskseq == d.diskseq);
 
 		return is_ours ? NULL : "the loop device is another one's now";
 	}
@@ -230,7 +231,8 @@ struct replay {
 /* Those of another boot are dropped, and only by undo_replay. */
 static bool entry_is(const struct worker *w, const struct undo_entry *u, enum step_id step)
 {
-	return strcmp(u->boot_id, w->boot_id) == 0 && strcmp(u->step, step_name(step)) == 0 && (strcmp(u->kind, "sysfs") == 0 || strcmp(u->kind, "sysctl") == 0);
+	return strcmp(u->boot_id, w->boot_id) == 0 && strcmp(u->step, step_name(step)) == 0 &&
+	       (strcmp(u->kind, "sysfs") == 0 || strcmp(u->kind, "sysctl") == 0);
 }
 
 /* Once through all, the first failure in e. */
@@ -253,7 +255,8 @@ static int replay_finish(struct worker *w, const struct replay *r, enum step_id 
 		const char *why = r->dropped[i];
 
 		if (entry_is(w, &r->entries[i], step) &&
-		    store_undo_finish(w->store, r->entries[i].id, why == NULL ? "done" : "dropped", why == NULL ? "" : why, e) < 0) {
+		    store_undo_finish(w->store, r->entries[i].id, why == NULL ? "done" : "dropped",
+		                      why == NULL ? "" : why, e) < 0) {
 			store_rollback(w->store);
 			return -1;
 		}
@@ -268,7 +271,8 @@ static void originals_forget(struct worker *w, const struct replay *r, enum step
 			replaced_remove(&w->tunables->originals, r->entries[i].object);
 }
 
-/* The second pass verifies, and mends what a later write of the first has clobbered; it writes nothing if all is well. */
+/* The second pass verifies, and mends what a later write of the first has clobbered; it writes nothing if all is
+ * well. */
 int journal_restore(struct worker *w, enum step_id step, struct err *e)
 {
 	AUTO_ARENA struct arena *a = arena_new();

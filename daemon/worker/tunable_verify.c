@@ -136,15 +136,17 @@ static void verified_forget(struct tunables *t)
 	t->n_verified = 0;
 }
 
-/* Set by the cell or not: a controller whose battery fails goes over to write through by itself, and trials of before and
- * after that must not be averaged unseen. */
+/* Set by the cell or not: a controller whose battery fails goes over to write through by itself, and trials of before
+ * and after that must not be averaged unseen. */
 static void write_caches_read(const struct worker *w, struct text *ret)
 {
 	char path[TUNABLE_PATH], state[SETTING_TEXT];
 
 	for (size_t i = 0; i < w->claimed.n_queues; i++)
-		if (sysroot_text(path_format(path, sizeof(path), "%s/queue/write_cache", w->claimed.queues[i]), state, sizeof(state)))
-			text_printf(ret, "%s%s: %s", ret->n > 0 ? ", " : "", strrchr(w->claimed.queues[i], '/') + 1, state);
+		if (sysroot_text(path_format(path, sizeof(path), "%s/queue/write_cache", w->claimed.queues[i]), state,
+		                 sizeof(state)))
+			text_printf(ret, "%s%s: %s", ret->n > 0 ? ", " : "", strrchr(w->claimed.queues[i], '/') + 1,
+			            state);
 }
 
 static int settings_store(struct worker *w, const char *when, struct text *wrong, struct err *e)
@@ -164,7 +166,8 @@ static int settings_store(struct worker *w, const char *when, struct text *wrong
 			return err_in(e, "read %s back %s", s->axis, when);
 		if (f.verdict == VERDICT_NONE)
 			continue;
-		if (store_cell_effective(w->store, w->cell_id, s->axis, text_str(&f.effective), verdict_name(f.verdict), e) < 0)
+		if (store_cell_effective(w->store, w->cell_id, s->axis, text_str(&f.effective), verdict_name(f.verdict),
+		                         e) < 0)
 			return -1;
 		if (f.verdict == VERDICT_CONTRADICTED)
 			text_printf(wrong, "%s%s: %s", wrong->n > 0 ? "; " : "", s->axis, text_str(&f.why));
@@ -204,8 +207,8 @@ static void write_caches_compare(struct worker *w, struct text *ret_changed)
 
 	write_caches_read(w, &now);
 	if (before != NULL && strcmp(before, text_str(&now)) != 0 && cell_get(w->cell, "queue.write_cache") == NULL)
-		text_printf(ret_changed, "%sthe write cache was (%s) and is (%s)", ret_changed->n > 0 ? "; " : "", before,
-		            text_str(&now));
+		text_printf(ret_changed, "%sthe write cache was (%s) and is (%s)", ret_changed->n > 0 ? "; " : "",
+		            before, text_str(&now));
 }
 
 /* mkfs and filesystem do not change under a mounted filesystem, and their tools are not run again. */

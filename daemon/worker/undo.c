@@ -25,7 +25,8 @@ static const struct undo_kind kinds[] = {
 	{ "bare",       false, bare_put_back },
 };
 
-int undo_save(struct worker *w, enum step_id step, const char *kind, const char *object, const char *original, struct err *e)
+int undo_save(struct worker *w, enum step_id step, const char *kind, const char *object, const char *original,
+              struct err *e)
 {
 	struct undo_entry u = {
 		.boot_id = w->boot_id, .step = step_name(step), .kind = kind, .object = object,
@@ -57,8 +58,8 @@ static const struct undo_kind *kind_find(const struct replay *r, const char *nam
 }
 
 /* A worker that has given up its turn has put back what it had set for the host; it may be another's by now. */
-static int kind_put_back(struct worker *w, const struct undo_kind *kind, const struct undo_entry *u, const char **ret_dropped,
-                         struct err *e)
+static int kind_put_back(struct worker *w, const struct undo_kind *kind, const struct undo_entry *u,
+                         const char **ret_dropped, struct err *e)
 {
 	int rc;
 
@@ -109,7 +110,8 @@ static int replay_record(struct worker *w, const struct replay *r, struct err *e
 
 		if (!r->is_back[i] || why == undo_later)
 			continue; /* stays pending: `iosweep restore` or the next start tries again */
-		if (store_undo_finish(w->store, r->entries[i].id, why == NULL ? "done" : "dropped", why == NULL ? "" : why, e) < 0) {
+		if (store_undo_finish(w->store, r->entries[i].id, why == NULL ? "done" : "dropped",
+		                      why == NULL ? "" : why, e) < 0) {
 			store_rollback(w->store);
 			return -1;
 		}

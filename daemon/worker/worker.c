@@ -83,8 +83,9 @@ static void signals_block(void)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
-/* Tools would inherit that of whoever started the daemon, and possessing it opens its keys to any user: keyrings(7).  One
- * without keys takes its place.  ENOSYS: a kernel without any; EPERM: a filter forbids the call, to tools as well. */
+/* Tools would inherit that of whoever started the daemon, and possessing it opens its keys to any user: keyrings(7).
+ * One without keys takes its place.  ENOSYS: a kernel without any; EPERM: a filter forbids the call, to tools as
+ * well. */
 static int keyring_leave(struct err *e)
 {
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || errno == ENOSYS || errno == EPERM)
@@ -139,11 +140,13 @@ static int submitter_find(struct worker *w, struct err *e)
 	size_t n;
 
 	if (p == NULL && uid == 0) {
-		err_set(e, ERR_NOT_FOUND, "there is no user '%s' on this host, as whom sweeps of root run", w->config->user);
+		err_set(e, ERR_NOT_FOUND, "there is no user '%s' on this host, as whom sweeps of root run",
+		        w->config->user);
 		return err_hint(e, "useradd --system %s", w->config->user);
 	}
 	if (p == NULL)
-		return err_set(e, ERR_NOT_FOUND, "the submitter (uid %u) is no user of this host any more", (unsigned)uid);
+		return err_set(e, ERR_NOT_FOUND, "the submitter (uid %u) is no user of this host any more",
+		               (unsigned)uid);
 	if (p->pw_uid == 0)
 		return err_set(e, ERR_REFUSED, "tools would run as root ('%s')", p->pw_name);
 	n = host_user_groups(p, &groups);
@@ -181,7 +184,8 @@ static int worker_open(struct worker *w, struct err *e)
 	if (config_read_one(w->config_file, &w->config, e) < 0 || boot_id_read(w, e) < 0)
 		return -1;
 	path = xasprintf("%s/iosweep.db", w->config->state);
-	if (store_open(path, STORE_WRITE, &w->store, e) < 0 || store_sweep_get(w->store, w->sweep_id, w->arena, &w->sweep, e) < 0)
+	if (store_open(path, STORE_WRITE, &w->store, e) < 0 ||
+	    store_sweep_get(w->store, w->sweep_id, w->arena, &w->sweep, e) < 0)
 		return -1;
 	if (host_identity(w->config->state, uuid, &name, e) < 0 || store_host(w->store, uuid, name, &w->host_id, e) < 0)
 		return -1;
@@ -289,8 +293,8 @@ static void ending_of_tally(const struct worker *w, const struct sweep_tally *t,
 	*ret = (struct ending){ .status = is_bad ? WORKER_FAILED : WORKER_DONE, .state = is_bad ? SWEEP_FAILED : SWEEP_DONE,
 	                        .event = is_bad ? "failed" : "done" };
 	if (t->n_failed > 0)
-		snprintf(ret->reason, sizeof(ret->reason), "%lld of %lld cells failed%s%s", (long long)t->n_failed, (long long)n,
-		         t->first_failure[0] != '\0' ? ": " : "", t->first_failure);
+		snprintf(ret->reason, sizeof(ret->reason), "%lld of %lld cells failed%s%s", (long long)t->n_failed,
+		         (long long)n, t->first_failure[0] != '\0' ? ": " : "", t->first_failure);
 	else if (is_bad)
 		snprintf(ret->reason, sizeof(ret->reason), "%lld of %lld cells are infeasible, and the sweep is strict",
 		         (long long)t->n_infeasible, (long long)n);
@@ -385,7 +389,9 @@ static void worker_undo(struct worker *w, struct runner *r, struct ending *ret)
 static int worker_record_end(struct worker *w, const struct ending *end, struct err *e)
 {
 	if (w->is_parked) /* what becomes of the sweep was decided meanwhile */
-		return end->status == WORKER_UNDO_FAILED ? store_event(w->store, w->sweep_id, end->event, e, "%s", end->reason) : 0;
+		return end->status == WORKER_UNDO_FAILED ?
+		               store_event(w->store, w->sweep_id, end->event, e, "%s", end->reason) :
+		               0;
 	if (end->state == SWEEP_DONE || end->state == SWEEP_FAILED)
 		if (store_sweep_drift(w->store, w->sweep_id, e) < 0)
 			return -1;
@@ -410,8 +416,9 @@ static int worker_run(struct worker *w)
 		ending_of_failure(w, &e, &end);
 	} else {
 		r.fresh = w->plan->fresh;
-		store_event(w->store, w->sweep_id, w->sweep.cells_ended > 0 ? "resumed" : "started", NULL, "%lld of %lld cells to do",
-		            (long long)(w->sweep.cells - w->sweep.cells_ended), (long long)w->sweep.cells);
+		store_event(w->store, w->sweep_id, w->sweep.cells_ended > 0 ? "resumed" : "started", NULL,
+		            "%lld of %lld cells to do", (long long)(w->sweep.cells - w->sweep.cells_ended),
+		            (long long)w->sweep.cells);
 		record_hint(w, "started", "%s", w->sweep.plan_name);
 		if (sweep_run(w, &r, &tally, &e) < 0)
 			ending_of_failure(w, &e, &end);

@@ -38,8 +38,8 @@ enum worker_duty {
 int worker_spawn(const char *program, const char *config_file, int64_t sweep_id, enum worker_duty duty, int line_fd,
                  pid_t *ret_pid, int *ret_pidfd, struct err *e);
 
-/* Entry of the role, called by main.  lock_fd: holds the flock(2) of the one worker that is at work on this host; given up
- * when the device hangs.  Clones itself into namespaces first if it is not PID 1 of one (run by hand). */
+/* Entry of the role, called by main.  lock_fd: holds the flock(2) of the one worker that is at work on this host;
+ * given up when the device hangs.  Clones itself into namespaces first if it is not PID 1 of one (run by hand). */
 int worker_main(const char *config_file, int64_t sweep_id, enum worker_duty duty, int lock_fd);
 
 /* Entry of the describe role. */

@@ -88,8 +88,10 @@ int workplace_check(const struct worker *w, struct err *e)
 	if (!S_ISDIR(st.st_mode))
 		return err_set(e, ERR_REFUSED, "the work directory '%s' is no directory any more", path);
 	if (has_files(w) && st.st_dev != w->claimed.mount_dev)
-		return err_set(e, ERR_REFUSED, "the work directory '%s' lies on device %u:%u, not on the target (%u:%u)", path,
-		               major(st.st_dev), minor(st.st_dev), major(w->claimed.mount_dev), minor(w->claimed.mount_dev));
+		return err_set(e, ERR_REFUSED,
+		               "the work directory '%s' lies on device %u:%u, not on the target (%u:%u)", path,
+		               major(st.st_dev), minor(st.st_dev), major(w->claimed.mount_dev),
+		               minor(w->claimed.mount_dev));
 	return 0;
 }
 
@@ -119,7 +121,8 @@ int workplace_check_space(const struct worker *w, int64_t bytes, const char *wha
 	int64_t left;
 
 	if (!has_files(w)) /* they would be in memory, and no figure of theirs about the device */
-		return err_set(e, ERR_REFUSED, "no filesystem for its files (%s, %s): keep it to cells that have one, by 'only:'", what,
+		return err_set(e, ERR_REFUSED,
+		               "no filesystem for its files (%s, %s): keep it to cells that have one, by 'only:'", what,
 		               size_format(bytes, need));
 	if (fstatvfs(w->claimed.mount_fd, &st) < 0)
 		return err_sys(e, errno, "ask how much space is free");

@@ -23,8 +23,8 @@ int workplace_close(struct worker *w, struct err *e);
 
 /* Where the data of the work directory is.  Nothing is known of one that is not on the target (filesystem: none). */
 int workplace_extents(struct worker *w, struct extents *ret, struct err *e);
-/* Whether so many bytes of files have room on the target; ERR_REFUSED otherwise, with both sizes if there is a filesystem.
- * what: "size x streams". */
+/* Whether so many bytes of files have room on the target; ERR_REFUSED otherwise, with both sizes if there is a
+ * filesystem. what: "size x streams". */
 int workplace_check_space(const struct worker *w, int64_t bytes, const char *what, struct err *e);
 
 #endif

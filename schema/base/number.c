@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A double as the shortest text that reads back as the same double.  Reports print hundreds of thousands of them, and the C
- * library's printf and strtod take some microseconds for each: nearly every number of a store is done here in a tenth of that.
+ * A double as the shortest text that reads back as the same double.  Reports print hundreds of thousands of them, and
+ * the C library's printf and strtod take some microseconds for each: nearly every number of a store is done here in a
+ * tenth of that.
  *
- * The number is scaled to 17 digits before the point in the 64 bits of an x87 long double.  Powers of ten up to 10^27 are exact
- * there, so the product is off by at most 2^-8.  Every decision (which way to round, whether fewer digits still read back as the
- * same double) is taken only where that cannot matter; whatever is nearer goes the slow way, and so does what printf would give
- * an exponent.
+ * The number is scaled to 17 digits before the point in the 64 bits of an x87 long double.  Powers of ten up to 10^27
+ * are exact there, so the product is off by at most 2^-8.  Every decision (which way to round, whether fewer digits
+ * still read back as the same double) is taken only where that cannot matter; whatever is nearer goes the slow way,
+ * and so does what printf would give an exponent.
  */
 #include <float.h>
 #include <math.h>

@@ -78,8 +78,8 @@ bool text_is_printable(const char *s);
 /* The same for text of several lines: tabs, line ends and marks of order may stay.  What a store gives is clean. */
 void text_add_clean(struct text *t, const char *s, size_t n);
 bool text_is_clean(const char *s, size_t n); /* false for a NUL, too */
-/* The line that says why a program failed: the last that complains ("error:", "FATAL:", "panic:"), since hints and details
- * follow it, else the last with something on it.  Points into s; ret_n is 0 where there is none. */
+/* The line that says why a program failed: the last that complains ("error:", "FATAL:", "panic:"), since hints and
+ * details follow it, else the last with something on it.  Points into s; ret_n is 0 where there is none. */
 const char *text_last_words(const char *s, size_t n, size_t *ret_n);
 /* The candidate nearest to word by edit distance, or NULL if none is near (for "did you mean"). */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);

@@ -60,15 +60,16 @@ static uint32_t utf8_code(const unsigned char *p, int length)
 	return code;
 }
 
-/* What moves a terminal's cursor or changes its state (ECMA-48: C0, DEL, C1), ends a line (Unicode 2028, 2029), or turns
- * the order of what follows around (Unicode TR 9, explicit formatting). */
+/* What moves a terminal's cursor or changes its state (ECMA-48: C0, DEL, C1), ends a line (Unicode 2028, 2029), or
+ * turns the order of what follows around (Unicode TR 9, explicit formatting). */
 static bool is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
 	       (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Of those, what only begins a line or moves on in it: text of several lines has them, and no terminal comes to harm. */
+/* Of those, what only begins a line or moves on in it: text of several lines has them, and no terminal comes to harm.
+ * */
 static bool is_layout(uint32_t code)
 {
 	return code == '\t' || code == '\n' || code == '\r' || code == 0x85 || code >= 0x2028;
@@ -95,7 +96,8 @@ bool text_is_clean(const char *s, size_t n)
 }
 
 /* The next character of p into t if it may stay, else its bytes as \xNN; what follows it. */
-static const unsigned char *character_add(struct text *t, const unsigned char *p, const unsigned char *end, bool keeps_layout)
+static const unsigned char *character_add(struct text *t, const unsigned char *p, const unsigned char *end,
+                                          bool keeps_layout)
 {
 	int length = utf8_length(p, end);
 	uint32_t code = length > 0 ? utf8_code(p, length) : 0;

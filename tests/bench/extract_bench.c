@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How long extraction takes: 30 metrics from a fio report of 1 MB, an iozone grid of 15 file sizes x 13 record sizes x 13
- * operations.  Prints the median of the rounds and the limit; exit 1 if a limit is missed.
- * usage: extract_bench [ROUNDS]
+ * How long extraction takes: 30 metrics from a fio report of 1 MB, an iozone grid of 15 file sizes x 13 record sizes
+ * x 13 operations.  Prints the median of the rounds and the limit; exit 1 if a limit is missed. usage: extract_bench
+ * [ROUNDS]
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,7 +63,8 @@ static int double_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool bench(const struct registry *r, const char *workload, const struct text *output, size_t least, double limit_ms, int rounds)
+static bool bench(const struct registry *r, const char *workload, const struct text *output, size_t least,
+                  double limit_ms, int rounds)
 {
 	const struct workload *w = registry_find(r, workload);
 	struct capture c = { .step = "run", .stream = "stdout", .data = output->s, .n = output->n };
@@ -76,13 +77,15 @@ static bool bench(const struct registry *r, const char *workload, const struct t
 		int64_t before_ns = clock_ns();
 
 		if (w == NULL || extract(w, w->params, w->n_params, &c, 1, NULL, 0, 0, a, &o, &e) < 0 || o.n < least) {
-			fprintf(stderr, "extract_bench: %s: %s%s, %zu numbers\n", workload, e.text, w != NULL ? o.reason : "no definition", o.n);
+			fprintf(stderr, "extract_bench: %s: %s%s, %zu numbers\n", workload, e.text,
+			        w != NULL ? o.reason : "no definition", o.n);
 			return false;
 		}
 		ms[i] = (double)(clock_ns() - before_ns) / 1e6;
 	}
 	qsort(ms, (size_t)rounds, sizeof(*ms), double_compare);
-	printf("%-8s %7zu bytes  %5zu numbers  %6.1f ms  (limit %.0f ms)\n", workload, output->n, o.n, ms[rounds / 2], limit_ms);
+	printf("%-8s %7zu bytes  %5zu numbers  %6.1f ms  (limit %.0f ms)\n", workload, output->n, o.n, ms[rounds / 2],
+	       limit_ms);
 	return ms[rounds / 2] <= limit_ms;
 }
 

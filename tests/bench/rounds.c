@@ -52,7 +52,8 @@ static double case_run(const char *command)
 		out.s[--out.n] = '\0';
 	last = strrchr(text_str(&out), '\n');
 	if (status != 0 || number_parse(last ? last + 1 : text_str(&out), &figure) < 0) {
-		fprintf(stderr, "rounds: '%s' failed (status %d) or printed no number: %s\n", command, status, text_str(&out));
+		fprintf(stderr, "rounds: '%s' failed (status %d) or printed no number: %s\n", command, status,
+		        text_str(&out));
 		exit(1);
 	}
 	return figure;
@@ -93,8 +94,8 @@ int main(int argc, char **argv)
 		for (int k = 0; k < n; k++)
 			figure[order[k]][r] = case_run(command[order[k]]);
 	}
-	printf("%-28s %12s %10s %10s %10s   (%d rounds, ratios to '%s')\n", "case", argv[2], "ratio", "lowest", "highest",
-	       rounds, argv[3]);
+	printf("%-28s %12s %10s %10s %10s   (%d rounds, ratios to '%s')\n", "case", argv[2], "ratio", "lowest",
+	       "highest", rounds, argv[3]);
 	for (int i = 0; i < n; i++) {
 		double low, high;
 

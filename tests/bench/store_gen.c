@@ -2,9 +2,9 @@
  *
  * usage: store_gen PATH [SWEEPS [CELLS [SEED]]]
  *
- * Makes a store as years of sweeps would: SWEEPS (334) of CELLS (1,000) cells each, three trials a cell, five metrics a trial,
- * on four hosts and ten plans.  Every run with the same arguments gives the same numbers, ids and digests.  Cells have five
- * axes; the settings have planted effects, so that analyses find something:
+ * Makes a store as years of sweeps would: SWEEPS (334) of CELLS (1,000) cells each, three trials a cell, five metrics
+ * a trial, on four hosts and ten plans.  Every run with the same arguments gives the same numbers, ids and digests.
+ * Cells have five axes; the settings have planted effects, so that analyses find something:
  *
  *     throughput  100 MB/s x filesystem (1.00 0.95 0.90 0.80 0.70) x (1 + 0.08 x step of readahead, 0..9)
  *                 x host (1.0 1.1 1.2 1.3) x noise of 3 %; the scheduler has no effect
@@ -90,7 +90,8 @@ static int64_t row_insert(enum insert which, const char *types, ...)
 		else if (type == 't')
 			sqlite3_bind_text(st, i, va_arg(ap, const char *), -1, SQLITE_STATIC);
 		else
-			sqlite3_bind_blob(st, i, va_arg(ap, const void *), type == 'u' ? 16 : DIGEST_SIZE, SQLITE_STATIC);
+			sqlite3_bind_blob(st, i, va_arg(ap, const void *), type == 'u' ? 16 : DIGEST_SIZE,
+			                  SQLITE_STATIC);
 	}
 	va_end(ap);
 	if (sqlite3_step(st) != SQLITE_DONE)
@@ -144,7 +145,8 @@ static void settings_of(int64_t plan, int64_t i, char ret[5][32])
 
 static double throughput_of(int64_t host, int64_t i)
 {
-	return 100e6 * filesystem_factor[i % 5] * (1 + 0.08 * (double)(i / 5 / 4 % 10)) * (1 + 0.1 * (double)(host - 1));
+	return 100e6 * filesystem_factor[i % 5] * (1 + 0.08 * (double)(i / 5 / 4 % 10)) *
+	       (1 + 0.1 * (double)(host - 1));
 }
 
 static int64_t value_id(int64_t axis, const char *value)
@@ -221,7 +223,8 @@ static void base_make(void)
 		sql_run(sql);
 	}
 	for (int i = 1; i <= HOSTS; i++) {
-		AUTO_FREE char *sql = xasprintf("INSERT INTO host (id, uuid, name) VALUES (%d, x'%032d', 'db%d')", i, i, i);
+		AUTO_FREE char *sql = xasprintf("INSERT INTO host (id, uuid, name) VALUES (%d, x'%032d', 'db%d')", i, i,
+		                                i);
 		sql_run(sql);
 	}
 	for (int i = 1; i <= PLANS; i++) {
@@ -231,15 +234,16 @@ static void base_make(void)
 	}
 }
 
-static void results_make(int64_t cell, int64_t host, int64_t config, double v[METRICS][TRIALS], const int64_t trials[TRIALS])
+static void results_make(int64_t cell, int64_t host, int64_t config, double v[METRICS][TRIALS],
+                         const int64_t trials[TRIALS])
 {
 	for (int64_t m = 0; m < METRICS; m++) {
 		double min = fmin(v[m][0], fmin(v[m][1], v[m][2])), max = fmax(v[m][0], fmax(v[m][1], v[m][2]));
 		double median = stats_median(v[m], TRIALS);
 		bool is_wide = stats_spread(min, max, median) > 0.10;
 
-		row_insert(RESULT, "iiiirrrit", cell, m + 1, host, config, median, min, max, trials[stats_middle(v[m], TRIALS)],
-		           is_wide ? "spread" : "");
+		row_insert(RESULT, "iiiirrrit", cell, m + 1, host, config, median, min, max,
+		           trials[stats_middle(v[m], TRIALS)], is_wide ? "spread" : "");
 		if (is_wide)
 			row_insert(RESULT_FLAG, "iit", cell, m + 1, "from 90 to 110: 20.0 % of the median");
 	}
@@ -254,8 +258,8 @@ static void trials_make(int64_t cell, int64_t host, int64_t config, double throu
 		double rate = throughput * noise();
 		int64_t elapsed = (int64_t)(4e9 / rate * 1e9);
 
-		trials[t] = row_insert(TRIAL, "iiiiiiii", cell, t + 1, clock_ms, elapsed, elapsed / 50 + 12345, elapsed / 9 + 54321,
-		                       INT64_C(4294967296) + t * 4096, INT64_C(1048576));
+		trials[t] = row_insert(TRIAL, "iiiiiiii", cell, t + 1, clock_ms, elapsed, elapsed / 50 + 12345,
+		                       elapsed / 9 + 54321, INT64_C(4294967296) + t * 4096, INT64_C(1048576));
 		v[0][t] = rate;
 		v[1][t] = 12.5 * noise();
 		v[2][t] = 1e9 / (rate / 8192) * noise();

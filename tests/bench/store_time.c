@@ -2,8 +2,8 @@
  *
  * usage: store_time PATH [ROUNDS]
  *
- * Times what the reading commands do with a large store (see store_gen.c): each in a connection of its own, as a command
- * pays for it.  Prints the median of ROUNDS (11) in milliseconds, beside plain SQL for the same rows.
+ * Times what the reading commands do with a large store (see store_gen.c): each in a connection of its own, as a
+ * command pays for it.  Prints the median of ROUNDS (11) in milliseconds, beside plain SQL for the same rows.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -66,8 +66,8 @@ static double plain_once(const char *path)
 	sqlite3_stmt *st;
 
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v2(db, "SELECT r.* FROM cell c JOIN result r ON r.cell_id = c.id WHERE c.sweep_id = ?", -1, &st, NULL) !=
-		    SQLITE_OK)
+	    sqlite3_prepare_v2(db, "SELECT r.* FROM cell c JOIN result r ON r.cell_id = c.id WHERE c.sweep_id = ?", -1,
+	                       &st, NULL) != SQLITE_OK)
 		exit(1);
 	sqlite3_bind_int64(st, 1, middle_sweep);
 	while (sqlite3_step(st) == SQLITE_ROW)

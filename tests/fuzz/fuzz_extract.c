@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Outputs: whatever a tool prints, every shipped definition and every state text ends with a verdict, and only a good trial
- * has numbers to store, all of them finite.
+ * Outputs: whatever a tool prints, every shipped definition and every state text ends with a verdict, and only a good
+ * trial has numbers to store, all of them finite.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON lines as `iosweep import` reads them: whatever they say, they end in a store or in an error with line and column, and
- * nothing stays of lines with a fault.  One scratch store for all inputs, made anew after each that was good.
+ * JSON lines as `iosweep import` reads them: whatever they say, they end in a store or in an error with line and
+ * column, and nothing stays of lines with a fault.  One scratch store for all inputs, made anew after each that was
+ * good.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -29,7 +30,8 @@ static void store_make(void)
 
 	if (path[0] == '\0') {
 		/* In memory where that can be had: a disk that is slow to flush would look like a hang. */
-		snprintf(path, sizeof(path), "%s/iosweep-fuzz.%ld", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+		snprintf(path, sizeof(path), "%s/iosweep-fuzz.%ld", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+		         (long)getpid());
 		atexit(store_remove);
 	}
 	if (store_open(path, STORE_SCRATCH, &store, &e) < 0)

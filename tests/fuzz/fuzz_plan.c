@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans: any text gives a plan or diagnostics, and the cells of a plan are as many as counted, each with options that its
- * filesystem allows.
+ * Plans: any text gives a plan or diagnostics, and the cells of a plan are as many as counted, each with options that
+ * its filesystem allows.
  */
 #include "tests/fuzz/fuzz.h"
 

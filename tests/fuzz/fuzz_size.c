@@ -48,7 +48,8 @@ static void axes_read(const char *s)
 		const struct axis *axis = &axis_table[i];
 		const char *value, *again;
 
-		if (axis->kind == AXIS_FILESYSTEM || axis->kind == AXIS_WORDS || axis_canonical(axis, s, a, &value, NULL) < 0)
+		if (axis->kind == AXIS_FILESYSTEM || axis->kind == AXIS_WORDS ||
+		    axis_canonical(axis, s, a, &value, NULL) < 0)
 			continue;
 		if ((axis->kind == AXIS_NAME || axis->kind == AXIS_TEXT || axis->kind == AXIS_CHOICE) &&
 		    (axis_canonical(axis, value, a, &again, NULL) < 0 || strcmp(again, value) != 0))
@@ -73,8 +74,10 @@ static void options_read(const char *s)
 		if (option_mkfs(families[i], (const char *const *)words, n, a, &canonical, &out, NULL) == 0) {
 			char **canonical_words;
 
-			if (strchr(canonical, '/') != NULL || words_split(a, canonical, &canonical_words, &n_again, NULL) < 0 ||
-			    option_mkfs(families[i], (const char *const *)canonical_words, n_again, a, &again, &out, NULL) < 0 ||
+			if (strchr(canonical, '/') != NULL ||
+			    words_split(a, canonical, &canonical_words, &n_again, NULL) < 0 ||
+			    option_mkfs(families[i], (const char *const *)canonical_words, n_again, a, &again, &out,
+			                NULL) < 0 ||
 			    strcmp(canonical, again) != 0)
 				abort();
 		}

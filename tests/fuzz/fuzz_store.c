@@ -39,7 +39,8 @@ static void file_write(const uint8_t *data, size_t n)
 
 	if (dir[0] == '\0') {
 		/* In memory where that can be had: a disk that is slow to flush would look like a hang. */
-		snprintf(dir, sizeof(dir), "%s/iosweep-fuzz.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+		snprintf(dir, sizeof(dir), "%s/iosweep-fuzz.XXXXXX",
+		         access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 		if (mkdtemp(dir) == NULL)
 			abort();
 		snprintf(path, sizeof(path), "%s/iosweep.db", dir);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Definitions: any text gives a workload or diagnostics; one that is read expands, is stored and is read back with the same
- * digest.
+ * Definitions: any text gives a workload or diagnostics; one that is read expands, is stored and is read back with
+ * the same digest.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -23,7 +23,8 @@ static void steps_expand(const struct workload *w)
 			int copies;
 
 			workload_step_wanted(&w->steps[phase][i], &x, &is_wanted, NULL);
-			if (workload_copies(&w->steps[phase][i], &x, &copies, NULL) == 0 && (copies < 1 || copies > 1024))
+			if (workload_copies(&w->steps[phase][i], &x, &copies, NULL) == 0 &&
+			    (copies < 1 || copies > 1024))
 				abort();
 			if (workload_expand(&w->steps[phase][i], &x, a, &argv, NULL) == 0 && argv[0] == NULL)
 				abort();
@@ -55,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	steps_expand(w);
 	output_extract(w);
-	if (workload_read(w->source, strlen(w->source), &d, &back) == 0 && memcmp(w->digest, back->digest, sizeof(w->digest)) != 0)
+	if (workload_read(w->source, strlen(w->source), &d, &back) == 0 &&
+	    memcmp(w->digest, back->digest, sizeof(w->digest)) != 0)
 		abort();
 	diags_done(&d);
 	workload_free(w);

@@ -118,7 +118,8 @@ static inline int64_t fixture_workload(struct fixture *f, int which)
 	return id;
 }
 
-static inline int64_t fixture_trial(struct fixture *f, int64_t cell, int64_t workload, int repetition, double throughput)
+static inline int64_t fixture_trial(struct fixture *f, int64_t cell, int64_t workload, int repetition,
+                                    double throughput)
 {
 	struct measured m = { .name = "throughput", .label = "", .unit = "B/s", .better = BETTER_HIGHER, .value = throughput };
 	struct trial_end t = {
@@ -177,7 +178,10 @@ static inline const char *fixture_sql(struct fixture *f, const char *sql)
 	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) != SQLITE_OK)
 		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-	ret = sqlite3_step(st) == SQLITE_ROW ? arena_strdup(f->a, sqlite3_column_type(st, 0) == SQLITE_NULL ? "NULL" : (const char *)sqlite3_column_text(st, 0)) : "(no row)";
+	ret = sqlite3_step(st) == SQLITE_ROW ? arena_strdup(f->a, sqlite3_column_type(st, 0) == SQLITE_NULL ?
+	                                                                  "NULL" :
+	                                                                  (const char *)sqlite3_column_text(st, 0)) :
+	                                       "(no row)";
 	sqlite3_finalize(st);
 	sqlite3_close(db);
 	return ret;

@@ -126,7 +126,8 @@ static size_t truth_read(const char *column, double ret[64])
 	return n;
 }
 
-/* Share of simulated studies whose tie set holds the true winner; disturbed: share of trials that are 10 to 40 % slow. */
+/* Share of simulated studies whose tie set holds the true winner; disturbed: share of trials that are 10 to 40 %
+ * slow. */
 static double coverage(const char *column, double cov, double disturbed, double *ret_size)
 {
 	double truth[64];
@@ -210,8 +211,8 @@ struct generated {
 	size_t n;
 };
 
-/* gaps: share of cells left out; with skewed true the cells of a high level of axis 2 are mostly those of level 0 of axis 0, so that
- * group means mislead. */
+/* gaps: share of cells left out; with skewed true the cells of a high level of axis 2 are mostly those of level 0 of
+ * axis 0, so that group means mislead. */
 static void design_generate(struct generated *g, double cov, double gaps, bool skewed, double interaction)
 {
 	g->n = 0;
@@ -222,7 +223,8 @@ static void design_generate(struct generated *g, double cov, double gaps, bool s
 					const int at[AXES] = { a0, a1, a2, a3 };
 					double truth = 500, v[3];
 
-					if (random_uniform() < gaps || (skewed && a2 >= 2 && a0 != 0 && random_uniform() < 0.8))
+					if (random_uniform() < gaps ||
+					    (skewed && a2 >= 2 && a0 != 0 && random_uniform() < 0.8))
 						continue;
 					for (int k = 0; k < AXES; k++)
 						truth *= planted[k][at[k]];
@@ -279,7 +281,8 @@ static void planted_effects_come_back_from_noise_gaps_and_imbalance(void **state
 	assert_true((double)held / (double)all > 0.93);
 }
 
-/* n pairs of cells that differ in axis 0, by `ratio` on the geometric mean; the pairs' own effects scatter by `scatter`. */
+/* n pairs of cells that differ in axis 0, by `ratio` on the geometric mean; the pairs' own effects scatter by
+ * `scatter`. */
 static void pairs_generate(struct generated *g, int n, double ratio, double scatter, double cov)
 {
 	g->n = 0;
@@ -328,8 +331,8 @@ static double interval_coverage(int n, double scatter, double cov, int rounds)
 	return (double)held / rounds;
 }
 
-/* Of 10,000 studies 95 % hold the truth, or 94.4 with bad luck of three standard errors.  An interval that is five percent too
- * narrow holds it in less than 94; one from the normal distribution, with three pairs, in 82. */
+/* Of 10,000 studies 95 % hold the truth, or 94.4 with bad luck of three standard errors.  An interval that is five
+ * percent too narrow holds it in less than 94; one from the normal distribution, with three pairs, in 82. */
 static void intervals_hold_the_truth_in_95_of_100_studies(void **state)
 {
 	static const int pairs[] = { 2, 3, 5, 10 };

@@ -111,7 +111,8 @@ static void schedulers_with_one_successor_become_it(void **state)
 	assert_value("scheduler", "mq-deadline", "mq-deadline");
 	assert_value("scheduler", "noop", "none");
 	assert_value("scheduler", "cfq", "cfq");
-	assert_refused("scheduler", "none\n", "'none\n' is not a scheduler's name", "write none, mq-deadline, bfq or kyber");
+	assert_refused("scheduler", "none\n", "'none\n' is not a scheduler's name",
+	               "write none, mq-deadline, bfq or kyber");
 }
 
 static void choices_are_listed_when_missed(void **state)

@@ -192,7 +192,8 @@ static void unknown_keys_are_refused_with_the_nearest_one(void **state)
 {
 	(void)state;
 	assert_faults("sockt: /run/x\n", "1:1 unknown key 'sockt' in the configuration: did you mean 'socket'?");
-	assert_faults("devices: {d: {backing_file: /x}}\n", "1:15 unknown key 'backing_file' in a device: did you mean 'backing-file'?");
+	assert_faults("devices: {d: {backing_file: /x}}\n",
+	              "1:15 unknown key 'backing_file' in a device: did you mean 'backing-file'?");
 	assert_faults("images: {paht: /x}\n", "1:10 unknown key 'paht' in images: did you mean 'path'?");
 	assert_faults("devices: {d: {wnn: 1, wwn: 2}}\n", "1:15 unknown key 'wnn' in a device: did you mean 'wwn'?");
 }
@@ -200,8 +201,10 @@ static void unknown_keys_are_refused_with_the_nearest_one(void **state)
 static void names_of_devices_are_bounded(void **state)
 {
 	(void)state;
-	assert_faults("devices: {'a/b': {wwn: x}}\n", "1:11 'a/b' is no name: use up to 64 letters, digits, '_', '.' and '-'");
-	assert_faults("devices: {'-a': {wwn: x}}\n", "1:11 '-a' is no name: use up to 64 letters, digits, '_', '.' and '-'");
+	assert_faults("devices: {'a/b': {wwn: x}}\n",
+	              "1:11 'a/b' is no name: use up to 64 letters, digits, '_', '.' and '-'");
+	assert_faults("devices: {'-a': {wwn: x}}\n",
+	              "1:11 '-a' is no name: use up to 64 letters, digits, '_', '.' and '-'");
 	assert_faults("devices: [a]\n", "1:10 'devices' takes a map of names, this is a list");
 }
 

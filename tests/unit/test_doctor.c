@@ -78,7 +78,8 @@ static int setup(void **state)
 	put("/sys/fs/cgroup/cgroup.controllers", "cpu io memory pids\n");
 	put("/sys/fs/cgroup/system.slice/iosweepd.service/cgroup.controllers", "memory pids\n");
 	put("/run/udev/control", "");
-	put("/usr/lib/udev/rules.d/60-block.rules", "ATTR{queue/scheduler}==\"bfq\", GOTO=\"x\"\n# ATTR{queue/scheduler}=\"bfq\"\n");
+	put("/usr/lib/udev/rules.d/60-block.rules",
+	    "ATTR{queue/scheduler}==\"bfq\", GOTO=\"x\"\n# ATTR{queue/scheduler}=\"bfq\"\n");
 	put("/state/x", "");
 	config = (struct config){ .state = xasprintf("%s/state", root) };
 	assert_int_equal(chmod(config.state, 0750), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Extraction by small definitions: sources, units, combining, states and reasons, limits.  Real outputs are in test_outputs.c.
+ * Extraction by small definitions: sources, units, combining, states and reasons, limits.  Real outputs are in
+ * test_outputs.c.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +34,8 @@ static int teardown(void **state)
 
 static const struct fact facts[] = { { "elapsed", 2 }, { "user", 0.5 }, { "system", 0.25 }, { "copies", 1 }, { "ram_bytes", 1024 } };
 
-static int run_outputs(const char *metrics, const struct capture *c, size_t n, int exit_status, struct outcome *o, struct err *e)
+static int run_outputs(const char *metrics, const struct capture *c, size_t n, int exit_status, struct outcome *o,
+                       struct err *e)
 {
 	AUTO_FREE char *text = xasprintf("workload: w\nparams: {size: 2x ram, n: 3}\nrun: [x]\n%s", metrics);
 	struct workload *w = NULL;
@@ -126,7 +128,8 @@ static void numbers_in_every_spelling(void **state)
 		has(&o, "m", "", good[i].value);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		AUTO_FREE char *text = xasprintf("v=%s\n", bad[i]), *reason = xasprintf("m: '%s' is not a number", bad[i]);
+		AUTO_FREE char *text = xasprintf("v=%s\n", bad[i]),
+			       *reason = xasprintf("m: '%s' is not a number", bad[i]);
 		struct outcome o = run(M("match: 'v=(?<x>\\S+)', value: ':x'"), text);
 
 		is_state(&o, EXTRACT_UNPARSABLE, reason);
@@ -197,16 +200,19 @@ static void combining(void **state)
 
 static void labels(void **state)
 {
-	struct outcome o = run(M("match: '(?<n>\\w)=(?<x>\\d+)', each: '${n}', combine: sum, value: ':x'"), "a=1\nb=2\na=3\n");
+	struct outcome o = run(M("match: '(?<n>\\w)=(?<x>\\d+)', each: '${n}', combine: sum, value: ':x'"),
+	                       "a=1\nb=2\na=3\n");
 
 	(void)state;
 	has(&o, "m", "a", 4);
 	has(&o, "m", "b", 2);
 	o = run(M("match: '(?<n>\\w)=(?<x>\\d+)', each: '${n}/${#}', value: ':x'"), "a=1\na=2\n");
 	has(&o, "m", "a/2", 2);
-	o = run(M("match: '(?<n>\\w)=(?<x>\\d+)', each: '${n}', label: if-several, where: ':x > 0', value: ':x'"), "a=1\n");
+	o = run(M("match: '(?<n>\\w)=(?<x>\\d+)', each: '${n}', label: if-several, where: ':x > 0', value: ':x'"),
+	        "a=1\n");
 	has(&o, "m", "", 1);
-	o = run(M("match: '(?<n>\\w)=(?<x>\\d+)', each: '${n}', label: if-several, where: ':x > 0', value: ':x'"), "a=1\nb=0\n");
+	o = run(M("match: '(?<n>\\w)=(?<x>\\d+)', each: '${n}', label: if-several, where: ':x > 0', value: ':x'"),
+	        "a=1\nb=0\n");
 	has(&o, "m", "a", 1); /* there is another job, even if it has nothing to say here */
 }
 
@@ -242,8 +248,9 @@ static void sources_are_tried_in_turn(void **state)
 static void json_between_other_text(void **state)
 {
 	static const char metric[] = M("json: '$.jobs[*]', take: {n: name, x: [a.b, a.c]}, each: '${n}', value: ':x'");
-	struct outcome o = run(metric, "note {see docs} [1] [ 2s ]\n{\"jobs\": [{\"name\": \"p\", \"a\": {\"b\": 1.5}}, "
-	                               "{\"name\": \"q\\u00e9\", \"a\": {\"c\": 2}}]}\ntrailing }\n");
+	struct outcome o = run(metric,
+	                       "note {see docs} [1] [ 2s ]\n{\"jobs\": [{\"name\": \"p\", \"a\": {\"b\": 1.5}}, "
+	                       "{\"name\": \"q\\u00e9\", \"a\": {\"c\": 2}}]}\ntrailing }\n");
 
 	(void)state;
 	has(&o, "m", "p", 1.5);

@@ -136,9 +136,11 @@ static void faults_mark_the_column(void **state)
 	fails("host=~db*", "filter, column 5: '=~' after 'host' is no operator: write one of = != < <= > >=\n    host=~db*\n        ^");
 	fails("filesystem=x=fs", "filter, column 13: a value cannot hold '=' outside quotes\n    filesystem=x=fs\n                ^");
 	fails("host>db", "filter, column 1: 'host' is compared by = or != only\n    host>db\n    ^");
-	fails("readahead>1MiB,2MiB", "filter, column 1: a list goes with = and != only\n    readahead>1MiB,2MiB\n    ^");
-	fails("since=tomorrow", "filter, column 1: 'tomorrow' is not a date: write 2026-01-31, 2026-01-31T21:00 or 30d\n"
-	                        "    since=tomorrow\n    ^");
+	fails("readahead>1MiB,2MiB",
+	      "filter, column 1: a list goes with = and != only\n    readahead>1MiB,2MiB\n    ^");
+	fails("since=tomorrow",
+	      "filter, column 1: 'tomorrow' is not a date: write 2026-01-31, 2026-01-31T21:00 or 30d\n"
+	      "    since=tomorrow\n    ^");
 }
 
 static void a_bare_readahead_names_both_readings(void **state)

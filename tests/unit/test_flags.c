@@ -203,7 +203,8 @@ static void files_say_what_counters_cannot(void **state)
 	flags_small(&f, a, 64 * MIB, 512 * MIB);
 	assert_int_equal(f.n, 3);
 	assert_string_equal(f.at[0].reason, "of 64MiB in the work directory 8MiB are holes and 16MiB are preallocated");
-	assert_string_equal(f.at[1].reason, "compressible data: 40MiB of 64MiB in the work directory are stored compressed");
+	assert_string_equal(f.at[1].reason,
+	                    "compressible data: 40MiB of 64MiB in the work directory are stored compressed");
 	assert_string_equal(f.at[2].flag, "small");
 	assert_string_equal(f.at[2].reason, "the files are 64MiB, less than the memory of 512MiB");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mkfs: the argument list, the verdict on a failure, and what was made against what was asked, from recorded descriptions; and
- * filesystems made for real on loop devices of the test's own.
+ * mkfs: the argument list, the verdict on a failure, and what was made against what was asked, from recorded
+ * descriptions; and filesystems made for real on loop devices of the test's own.
  */
 #include "tests/unit/worker_fixture.h"
 
@@ -37,7 +37,8 @@ static void argv_is(const char *type, const char *words, const char *expected)
 static void our_options_come_first_and_the_node_last(void **state)
 {
 	(void)state;
-	argv_is("ext4", "-b 4096", "mkfs.ext4 -F -q -U " UUID " -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 /node");
+	argv_is("ext4", "-b 4096",
+	        "mkfs.ext4 -F -q -U " UUID " -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 /node");
 	argv_is("ext2", "", "mkfs.ext2 -F -q -U " UUID " -E lazy_itable_init=0,lazy_journal_init=0 /node");
 	argv_is("xfs", "-d su=64k,sw=12", "mkfs.xfs -f -m uuid=" UUID " -d su=64k,sw=12 /node");
 	argv_is("btrfs", "-n 8192", "mkfs.btrfs -f -U " UUID " -n 8192 /node");
@@ -46,8 +47,10 @@ static void our_options_come_first_and_the_node_last(void **state)
 static void extended_options_of_the_plan_keep_their_one_place(void **state)
 {
 	(void)state;
-	argv_is("ext3", "-E stride=16", "mkfs.ext3 -F -q -U " UUID " -E stride=16,lazy_itable_init=0,lazy_journal_init=0 /node");
-	argv_is("ext4", "-E lazy_itable_init=1", "mkfs.ext4 -F -q -U " UUID " -E lazy_itable_init=1,lazy_journal_init=0 /node");
+	argv_is("ext3", "-E stride=16",
+	        "mkfs.ext3 -F -q -U " UUID " -E stride=16,lazy_itable_init=0,lazy_journal_init=0 /node");
+	argv_is("ext4", "-E lazy_itable_init=1",
+	        "mkfs.ext4 -F -q -U " UUID " -E lazy_itable_init=1,lazy_journal_init=0 /node");
 	argv_is("ext4", "-E lazy_itable_init=1,lazy_journal_init=1",
 	        "mkfs.ext4 -F -q -U " UUID " -E lazy_itable_init=1,lazy_journal_init=1 /node");
 }
@@ -55,10 +58,12 @@ static void extended_options_of_the_plan_keep_their_one_place(void **state)
 static void a_device_that_was_written_over_is_not_discarded_unless_the_plan_says_so(void **state)
 {
 	(void)state;
-	argv_for("ext4", "", true, "mkfs.ext4 -F -q -U " UUID " -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 /node");
+	argv_for("ext4", "", true,
+	         "mkfs.ext4 -F -q -U " UUID " -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 /node");
 	argv_for("ext3", "-E stride=16", true,
 	         "mkfs.ext3 -F -q -U " UUID " -E stride=16,nodiscard,lazy_itable_init=0,lazy_journal_init=0 /node");
-	argv_for("ext4", "-E discard", true, "mkfs.ext4 -F -q -U " UUID " -E discard,lazy_itable_init=0,lazy_journal_init=0 /node");
+	argv_for("ext4", "-E discard", true,
+	         "mkfs.ext4 -F -q -U " UUID " -E discard,lazy_itable_init=0,lazy_journal_init=0 /node");
 	argv_for("xfs", "-i size=512", true, "mkfs.xfs -f -m uuid=" UUID " -K -i size=512 /node");
 	argv_for("btrfs", "-n 8192", true, "mkfs.btrfs -f -U " UUID " -K -n 8192 /node");
 	argv_for("btrfs", "-K", true, "mkfs.btrfs -f -U " UUID " -K /node");
@@ -166,7 +171,8 @@ static void geometry_that_was_dropped_contradicts(void **state)
 	verdict_is("ext4", "-b 1024", VERDICT_CONTRADICTED, "-b: asked for 1024, made with 4096");
 	verdict_is("ext4", "-N 65000", VERDICT_CONTRADICTED, "-N: asked for 65000, made with 65536");
 	verdict_is("ext4", "-E stride=32", VERDICT_CONTRADICTED, "-E stride: asked for 32, made with 16");
-	verdict_is("ext4", "-O metadata_csum", VERDICT_CONTRADICTED, "-O metadata_csum: the filesystem has not the feature 'metadata_csum'");
+	verdict_is("ext4", "-O metadata_csum", VERDICT_CONTRADICTED,
+	           "-O metadata_csum: the filesystem has not the feature 'metadata_csum'");
 	verdict_is("ext4", "-O ^extent", VERDICT_CONTRADICTED, "-O ^extent: the filesystem has the feature 'extent'");
 	verdict_is("btrfs", "-n 16384", VERDICT_CONTRADICTED, "-n: asked for 16384, made with 8192");
 }
@@ -300,7 +306,8 @@ static void a_signature_without_consent_is_refused_and_not_a_byte_is_written(voi
 	tool_runs(f, "mkfs.ext4", "-q", "-F");
 	OK(signature_read(f->loop_fd, &s, &f->e));
 	ends_digest(f, before);
-	snprintf(expected, sizeof(expected), "device 'disk' (%s): '%s' carries a signature: ext4 %s", f->loop, f->loop, s.uuid);
+	snprintf(expected, sizeof(expected), "device 'disk' (%s): '%s' carries a signature: ext4 %s", f->loop, f->loop,
+	         s.uuid);
 	FAILS(target_claim(&f->w, &f->e), ERR_REFUSED, expected);
 	ends_digest(f, after);
 	assert_string_equal(after, before);
@@ -335,7 +342,8 @@ static void a_device_that_is_mounted_after_the_claim_is_refused(void **state)
 	snprintf(dir, sizeof(dir), "%s/there", f->dir);
 	assert_int_equal(mkdir(dir, 0700), 0);
 	assert_int_equal(mount(f->loop, dir, "ext4", 0, NULL), 0);
-	snprintf(expected, sizeof(expected), "make ext4: device 'disk' (%s): mounted on '%s' ('%s', seen by process ", f->loop, dir, f->loop);
+	snprintf(expected, sizeof(expected), "make ext4: device 'disk' (%s): mounted on '%s' ('%s', seen by process ",
+	         f->loop, dir, f->loop);
 	assert_int_equal(format_make(&f->w, &f->e), -1);
 	assert_memory_equal(f->e.text, expected, strlen(expected));
 	assert_int_equal(umount(dir), 0);
@@ -356,7 +364,8 @@ static void a_device_that_gains_a_loop_device_is_refused(void **state)
 	OK(target_claim(&f->w, &f->e));
 	OK(tool_must(&f->w.tools, &upper, &f->e, attach, 0));
 	upper.s[strcspn(upper.s, "\n")] = '\0';
-	snprintf(expected, sizeof(expected), "make ext4: device 'disk' (%s): the loop device '%.40s' stands on it", f->loop, upper.s);
+	snprintf(expected, sizeof(expected), "make ext4: device 'disk' (%s): the loop device '%.40s' stands on it",
+	         f->loop, upper.s);
 	assert_int_equal(format_make(&f->w, &f->e), -1);
 	{
 		const char *detach[] = { "losetup", "-d", upper.s, NULL };

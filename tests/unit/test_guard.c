@@ -110,8 +110,9 @@ static void all_reasons_are_listed_one_a_line(void **state)
 
 	(void)state;
 	assert_true(guard_refuses(&f, &why));
-	assert_string_equal(text_str(&why), "the device is read-only\nthe root filesystem is on it: '/dev/sdx'\nmounted on '/'\n"
-	                                    "'/dev/sdx' carries a signature: ext4 77");
+	assert_string_equal(text_str(&why),
+	                    "the device is read-only\nthe root filesystem is on it: '/dev/sdx'\nmounted on '/'\n"
+	                    "'/dev/sdx' carries a signature: ext4 77");
 }
 
 static void a_signature_is_refused_with_the_word_that_would_allow_it(void **state)

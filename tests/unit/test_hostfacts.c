@@ -26,7 +26,8 @@ static struct environment_facts parsed(struct arena *a, const char *out, size_t 
 	return f;
 }
 
-static void is_fact(const struct environment_facts *f, size_t i, const char *key, const char *value, enum fact_class class)
+static void is_fact(const struct environment_facts *f, size_t i, const char *key, const char *value,
+                    enum fact_class class)
 {
 	assert_true(i < f->n);
 	assert_string_equal(f->at[i].key, key);
@@ -53,7 +54,8 @@ static void what_is_no_fact_is_counted(void **state)
 {
 	static const char out[] = "Usage: perc-state\n=x\nwith blank=1\nok=y\x01\xc3\nok=z\n";
 	AUTO_ARENA struct arena *a = arena_new();
-	struct environment_facts f = parsed(a, out, strlen(out), "3 lines without key=value; 1 line with a key that was there before");
+	struct environment_facts f = parsed(a, out, strlen(out),
+	                                    "3 lines without key=value; 1 line with a key that was there before");
 
 	(void)state;
 	assert_int_equal(f.n, 1);

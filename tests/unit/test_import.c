@@ -35,7 +35,8 @@ static const char *import_texts(struct fixture *f, const char *csv, const char *
 	rc = import_table(f->s, csv, map, f->a, &faults[0], &faults[1], ret, &f->e);
 	for (int i = 0; i < 2; i++) {
 		for (size_t k = 0; k < faults[i].n; k++)
-			text_printf(&all, "%s:%d:%d: %s\n", faults[i].file, faults[i].at[k].line, faults[i].at[k].column, faults[i].at[k].message);
+			text_printf(&all, "%s:%d:%d: %s\n", faults[i].file, faults[i].at[k].line,
+			            faults[i].at[k].column, faults[i].at[k].message);
 		diags_done(&faults[i]);
 	}
 	if (rc < 0 && all.n == 0)
@@ -69,7 +70,8 @@ static void what_is_no_number_is_refused_with_line_and_column(void **state)
 	        "csv:4:10: dd-write.throughput: '1,035' is not a number\n"
 	        "csv:5:10: dd-write.throughput: the field is empty; a metric that is not always measured says optional: yes in the map\n");
 	/* a number, but none in bytes per second */
-	refused(*state, "fs,ra,w\nxfs,256,1e307\n", map_metric, "csv:2:9: dd-write.throughput: '1e307' is not a number\n");
+	refused(*state, "fs,ra,w\nxfs,256,1e307\n", map_metric,
+	        "csv:2:9: dd-write.throughput: '1e307' is not a number\n");
 }
 
 static void a_duplicate_key_is_refused(void **state)
@@ -86,10 +88,12 @@ static void a_table_that_is_no_table_is_refused(void **state)
 	refused(f, "fs,ra,w\nxfs,256\n", map_metric, "csv:2:1: 2 fields, the header has 3\n");
 	refused(f, "fs,ra,ra\n", map_metric, "csv:1:7: column 'ra' is there twice\n");
 	refused(f, "fs,ra,w\nxfs,\"256,540\n", map_metric, "csv:2:5: the quote is not closed\n");
-	refused(f, "fs,ra,w\nxfs,25\"6,540\n", map_metric, "csv:2:7: a quote inside a field that does not begin with one\n");
+	refused(f, "fs,ra,w\nxfs,25\"6,540\n", map_metric,
+	        "csv:2:7: a quote inside a field that does not begin with one\n");
 	refused(f, "fs,ra,w\n", map_metric, "nothing was imported: 'csv' has no row with a figure\n");
 	refused(f, "fs,ra,w\nxfs,25\033[1m6,540\n", map_metric, "csv:2:5: a control character\n");
-	refused(f, "fs,ra,w\nxfs,-1,540\n", map_metric, "csv:2:5: readahead: '-1sectors' is negative; a size is 0 or more\n");
+	refused(f, "fs,ra,w\nxfs,-1,540\n", map_metric,
+	        "csv:2:5: readahead: '-1sectors' is negative; a size is 0 or more\n");
 }
 
 static void a_map_says_all_its_faults(void **state)
@@ -108,7 +112,8 @@ static void a_map_says_all_its_faults(void **state)
 
 static void study_import(struct fixture *f, const char *name, struct import_report *r)
 {
-	const char *csv = arena_printf(f->a, "sweeps/history/%s.csv", name), *map = arena_printf(f->a, "sweeps/history/%s.yaml", name);
+	const char *csv = arena_printf(f->a, "sweeps/history/%s.csv", name),
+		   *map = arena_printf(f->a, "sweeps/history/%s.yaml", name);
 
 	assert_string_equal(import_texts(f, csv, map, r), "");
 }

@@ -24,7 +24,8 @@ static void a_state_comes_back_from_its_line(void **state)
 	assert_string_equal(text_str(&line), "offset 1048576, sizelimit 18446744073709551615, flags 4, blocks of 4096, partitions 1 2 256");
 	assert_true(loop_state_parse(text_str(&line), &back));
 	assert_memory_equal(&s.partitions, &back.partitions, sizeof(s.partitions));
-	assert_true(back.is_loop && back.offset == s.offset && back.sizelimit == s.sizelimit && back.flags == 4 && back.block_bytes == 4096);
+	assert_true(back.is_loop && back.offset == s.offset && back.sizelimit == s.sizelimit && back.flags == 4 &&
+	            back.block_bytes == 4096);
 }
 
 static void what_is_no_state_is_refused(void **state)

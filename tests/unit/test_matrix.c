@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cells: which there are, in which order, under which name, and how often each step runs.  Random plans are held against
- * a second, naive enumeration.
+ * Cells: which there are, in which order, under which name, and how often each step runs.  Random plans are held
+ * against a second, naive enumeration.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +171,8 @@ static void a_config_names_what_is_set_and_nothing_else(void **state)
 	assert_true(matrix_walk_next(w, &c));
 	cell_config(&c, &canonical, digest);
 	assert_string_equal(text_str(&canonical), "filesystem=xfs\nlabel.hw=raid10\nscheduler=mq-deadline\n");
-	assert_string_equal(digest_format(digest, hex), "de9d17d32757c8a1ac36121cf4f031dc1ea3c6b31596e93a10fe7b4f48931514");
+	assert_string_equal(digest_format(digest, hex),
+	                    "de9d17d32757c8a1ac36121cf4f031dc1ea3c6b31596e93a10fe7b4f48931514");
 	assert_string_equal(cell_get(&c, "scheduler")->requested, "deadline");
 	assert_string_equal(cell_get(&c, "readahead")->value, KERNEL_DEFAULT);
 	assert_null(cell_get(&c, "queue.nr_requests"));
@@ -189,10 +190,12 @@ static void steps_run_as_often_as_the_order_needs(void **state)
 	assert_steps(HEAD CELLS, "cells 12 trials 36 claim 1 queue 2 format 12 mount 12 tune 12");
 	assert_steps(HEAD CELLS "fresh: trial\n", "cells 12 trials 36 claim 1 queue 2 format 36 mount 36 tune 36");
 	/* three passes; each begins where the last one ended */
-	assert_steps(HEAD CELLS "fresh: filesystem\norder: rounds\n", "cells 12 trials 36 claim 1 queue 6 format 12 mount 12 tune 36");
+	assert_steps(HEAD CELLS "fresh: filesystem\norder: rounds\n",
+	             "cells 12 trials 36 claim 1 queue 6 format 12 mount 12 tune 36");
 	assert_steps(HEAD "matrix: {filesystem: xfs}\norder: rounds\nfresh: filesystem\n",
 	             "cells 1 trials 3 claim 1 queue 1 format 1 mount 1 tune 1");
-	assert_steps(HEAD "matrix: {filesystem: xfs}\norder: rounds\n", "cells 1 trials 3 claim 1 queue 1 format 3 mount 3 tune 3");
+	assert_steps(HEAD "matrix: {filesystem: xfs}\norder: rounds\n",
+	             "cells 1 trials 3 claim 1 queue 1 format 3 mount 3 tune 3");
 	assert_steps(HEAD "matrix: {filesystem: xfs, label.x: [a, b]}\nfresh: filesystem\n",
 	             "cells 2 trials 6 claim 1 queue 1 format 1 mount 1 tune 1");
 	assert_steps(HEAD "matrix: {filesystem: [none, xfs], readahead: 4KiB}\nfresh: filesystem\n",
@@ -291,7 +294,8 @@ static void a_workload_may_be_for_some_cells_only(void **state)
 	w = matrix_walk_new(m);
 	while (matrix_walk_next(w, &c))
 		if (cell_has_workload(p, &c, 1))
-			text_printf(&got, "%s/%s ", cell_get(&c, "filesystem")->requested, cell_get(&c, "scheduler")->value);
+			text_printf(&got, "%s/%s ", cell_get(&c, "filesystem")->requested,
+			            cell_get(&c, "scheduler")->value);
 	matrix_walk_free(w);
 	assert_string_equal(text_str(&got), "small/mq-deadline small/kernel-default ");
 	matrix_count_steps(m, &counts);

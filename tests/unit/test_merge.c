@@ -224,8 +224,10 @@ static void drift_is_judged_anew_when_a_sweep_s_cells_come_together(void **state
 	store_close(TAKE(f->s));
 	for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
 		int first = i == 0 ? 4 : SWEEP_DRIFT_CELLS; /* four cells show nothing yet */
-		char *db = file_of(f, arena_printf(f->a, "%zu.db", i)), *early = file_of(f, arena_printf(f->a, "%zu.early", i));
-		char *late = file_of(f, arena_printf(f->a, "%zu.late", i)), *lines = file_of(f, arena_printf(f->a, "%zu.lines", i));
+		char *db = file_of(f, arena_printf(f->a, "%zu.db", i)),
+		     *early = file_of(f, arena_printf(f->a, "%zu.early", i));
+		char *late = file_of(f, arena_printf(f->a, "%zu.late", i)),
+		     *lines = file_of(f, arena_printf(f->a, "%zu.lines", i));
 		char *to[3];
 
 		host_store(f, db, (uint8_t)(i + 1), 0);
@@ -340,7 +342,8 @@ static void of_labels_and_notes_the_last_counts_whatever_is_imported_first(void 
 static void a_file_that_is_not_whole_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
-	char *db = file_of(f, "a.db"), *file = file_of(f, "a.iosweep"), *bad = file_of(f, "bad"), *to = file_of(f, "to.db");
+	char *db = file_of(f, "a.db"), *file = file_of(f, "a.iosweep"), *bad = file_of(f, "bad"),
+	     *to = file_of(f, "to.db");
 	const char *before;
 	struct merge_report r;
 	struct stat st;
@@ -389,7 +392,8 @@ static void results_page_break(struct fixture *f, const char *db)
 static void a_damaged_store_is_named_and_not_what_was_to_be_made_of_it(void **state)
 {
 	struct fixture *f = *state;
-	char *db = file_of(f, "a.db"), *damaged = arena_printf(f->a, "store '%s': damaged: ", db), *to = file_of(f, "to");
+	char *db = file_of(f, "a.db"), *damaged = arena_printf(f->a, "store '%s': damaged: ", db),
+	     *to = file_of(f, "to");
 	const struct merge_options o = { 0 };
 	struct merge_report r;
 	struct store *s;
@@ -468,10 +472,13 @@ static void texts_that_are_none_are_refused_and_nothing_is_merged(void **state)
 		const char *table = texts[i][0], *column = texts[i][1];
 
 		file_copy(db, bad, 1 << 24, -1);
-		fixture_sql(f, arena_printf(f->a, "UPDATE %s SET %s = %s || %s", table, column, column, poisons[i % ARRAY_SIZE(poisons)]));
+		fixture_sql(f, arena_printf(f->a, "UPDATE %s SET %s = %s || %s", table, column, column,
+		                            poisons[i % ARRAY_SIZE(poisons)]));
 		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
 		assert_int_equal(f->e.kind, ERR_USAGE);
-		if (!text_starts(f->e.text, arena_printf(f->a, "'%s' cannot be imported: %s.%s holds what no store has: '", bad, table, column)))
+		if (!text_starts(f->e.text,
+		                 arena_printf(f->a, "'%s' cannot be imported: %s.%s holds what no store has: '", bad,
+		                              table, column)))
 			fail_msg("%s.%s: %s", table, column, f->e.text);
 		assert_true(text_is_printable(f->e.text));
 		assert_string_equal(f->e.hint, "nothing was imported");
@@ -491,7 +498,8 @@ static void texts_that_are_none_are_refused_and_nothing_is_merged(void **state)
 	store_close(s);
 }
 
-/* Whoever wrote it: what is read of a store is UTF-8 and speaks to no terminal; but the journal's paths are what they are. */
+/* Whoever wrote it: what is read of a store is UTF-8 and speaks to no terminal; but the journal's paths are what they
+ * are. */
 static void what_a_store_gives_is_clean(void **state)
 {
 	struct fixture *f = *state;
@@ -627,7 +635,10 @@ static void details_add(struct fixture *f, const char *db)
 	OK(store_result_update(f->s, 1, &f->e));
 	store_close(TAKE(f->s));
 	snprintf(f->path, sizeof(f->path), "%s", db);
-	fixture_sql(f, arena_printf(f->a, "UPDATE trial SET environment_id = %d, exit_status = 0, read_bytes = 9007199254740993", (int)environment));
+	fixture_sql(f,
+	            arena_printf(f->a,
+	                         "UPDATE trial SET environment_id = %d, exit_status = 0, read_bytes = 9007199254740993",
+	                         (int)environment));
 	fixture_sql(f, "UPDATE measurement SET value = value / 3 WHERE metric_id = 1");
 	fixture_sql(f, "INSERT INTO trial_fact VALUES (3, 'psi.io', 0.1)");
 	fixture_sql(f, "INSERT INTO step_time VALUES (1, 1, 'format', 5, NULL, 1)");
@@ -676,7 +687,8 @@ static const char *details(struct fixture *f, const char *db)
 static void lines_bring_back_what_was_there(void **state)
 {
 	struct fixture *f = *state;
-	char *db = file_of(f, "a.db"), *lines = file_of(f, "a.jsonl"), *to = file_of(f, "to.db"), *again = file_of(f, "again.jsonl");
+	char *db = file_of(f, "a.db"), *lines = file_of(f, "a.jsonl"), *to = file_of(f, "to.db"),
+	     *again = file_of(f, "again.jsonl");
 	struct merge_report r;
 
 	store_close(TAKE(f->s));
@@ -722,7 +734,8 @@ static void lines_come_in_any_order_with_files_and_one_after_the_other(void **st
 static void lines_that_are_not_whole_change_nothing(void **state)
 {
 	struct fixture *f = *state;
-	char *db = file_of(f, "a.db"), *lines = file_of(f, "a.jsonl"), *bad = file_of(f, "bad"), *to = file_of(f, "to.db");
+	char *db = file_of(f, "a.db"), *lines = file_of(f, "a.jsonl"), *bad = file_of(f, "bad"),
+	     *to = file_of(f, "to.db");
 	struct merge_report r;
 	size_t n, n_lines = 0;
 	struct store *s;
@@ -740,7 +753,8 @@ static void lines_that_are_not_whole_change_nothing(void **state)
 		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
 		assert_int_equal(f->e.kind, ERR_USAGE);
 	}
-	for (const char *all = whole(f, lines), *end = all; (end = strchr(end, '\n')) != NULL && *++end != '\0'; n_lines++) {
+	for (const char *all = whole(f, lines), *end = all; (end = strchr(end, '\n')) != NULL && *++end != '\0';
+	     n_lines++) {
 		write_text(bad, arena_strndup(f->a, all, (size_t)(end - all))); /* cut between two lines */
 		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
 		assert_non_null(strstr(f->e.text, "cut short: the line of type 'end' is missing"));
@@ -902,7 +916,8 @@ static void faults_of_lines_are_named_by_line_and_column(void **state)
 		{ "{\"type\":\"end\"", "{\"type\":\"event\"", "a line of type 'event' without 'sweep'" },
 	};
 	struct fixture *f = *state;
-	char *db = file_of(f, "a.db"), *file = file_of(f, "a.jsonl"), *bad = file_of(f, "bad"), *to = file_of(f, "to.db"), *sum;
+	char *db = file_of(f, "a.db"), *file = file_of(f, "a.jsonl"), *bad = file_of(f, "bad"),
+	     *to = file_of(f, "to.db"), *sum;
 	struct merge_report r;
 	struct store *s;
 	const char *lines;
@@ -921,10 +936,12 @@ static void faults_of_lines_are_named_by_line_and_column(void **state)
 
 		if (at == NULL)
 			fail_msg("no %s in the lines", faults[i].old);
-		write_text(bad, arena_printf(f->a, "%.*s%s%s", (int)(at - lines), lines, faults[i].new, at + strlen(faults[i].old)));
+		write_text(bad, arena_printf(f->a, "%.*s%s%s", (int)(at - lines), lines, faults[i].new,
+		                             at + strlen(faults[i].old)));
 		assert_int_equal(store_import_file(s, bad, &r, &f->e), -1);
 		assert_int_equal(f->e.kind, ERR_USAGE);
-		if (strstr(f->e.text, faults[i].message) == NULL || !text_starts(f->e.text, arena_printf(f->a, "%s:", bad)))
+		if (strstr(f->e.text, faults[i].message) == NULL ||
+		    !text_starts(f->e.text, arena_printf(f->a, "%s:", bad)))
 			fail_msg("%s: %s", faults[i].new, f->e.text);
 		assert_string_equal(f->e.hint, "nothing was imported");
 	}

@@ -64,7 +64,8 @@ static void each_option_gets_the_verdict_that_the_kernel_supports(void **state)
 		assert_int_equal(words_split(a, rows[i].wanted, &words, &n, NULL), 0);
 		v = mount_options_verdict(words, rows[i].shown, rows[i].proc, &why);
 		if (v != rows[i].verdict)
-			fail_msg("%s against %s: %s (%s)", rows[i].wanted, rows[i].shown, verdict_name(v), text_str(&why));
+			fail_msg("%s against %s: %s (%s)", rows[i].wanted, rows[i].shown, verdict_name(v),
+			         text_str(&why));
 		assert_string_equal(text_str(&why), rows[i].why);
 	}
 }
@@ -118,7 +119,8 @@ static void shown(struct fixture *f, const char *axis, char *effective, const ch
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; cells[i].id == f->w.cell_id && k < cells[i].n_values; k++)
 			if (strcmp(cells[i].values[k].axis, axis) == 0) {
-				snprintf(effective, 512, "%s", cells[i].values[k].effective == NULL ? "" : cells[i].values[k].effective);
+				snprintf(effective, 512, "%s",
+				         cells[i].values[k].effective == NULL ? "" : cells[i].values[k].effective);
 				assert_string_equal(cells[i].values[k].verdict, verdict);
 				return;
 			}

@@ -14,8 +14,8 @@
 #include "schema/option.h"
 #include "schema/option_table.h"
 
-static int option_of(bool is_mount, const char *fs, const char *options, struct arena *a, const char **canonical, char ***out,
-                     struct err *e)
+static int option_of(bool is_mount, const char *fs, const char *options, struct arena *a, const char **canonical,
+                     char ***out, struct err *e)
 {
 	char **words;
 	size_t n;
@@ -68,7 +68,8 @@ static void mkfs_options_have_one_canonical_form(void **state)
 	assert_canonical(false, "ext4", "", "");
 	assert_canonical(false, "ext4", "-E stripe-width=192,stride=16 -b 4k", "-b 4096 -E stride=16,stripe_width=192");
 	assert_canonical(false, "ext4", "-b1024 -b 4096 -m 0.5", "-b 4096 -m 0.5");
-	assert_canonical(false, "ext4", "-O ^has_journal -O extents,dir_index,^dir_index", "-O ^dir_index,extent,^has_journal");
+	assert_canonical(false, "ext4", "-O ^has_journal -O extents,dir_index,^dir_index",
+	                 "-O ^dir_index,extent,^has_journal");
 	assert_canonical(false, "ext4", "-O extent,none", "-O none,extent");
 	assert_canonical(false, "ext3", "-j -J size=64 -I 256", "-I 256 -j -J size=64");
 	assert_canonical(false, "ext2", "-E lazy_itable_init=1 -E lazy_itable_init=0", "-E lazy_itable_init=0");
@@ -102,8 +103,8 @@ static void mkfs_refuses_what_could_reach_beyond_the_target(void **state)
 	assert_refused(false, "ext4", "-F", "'-F' is not allowed for ext4", EXT_LETTERS);
 	assert_refused(false, "ext4", "--", "'--' is not allowed for ext4", EXT_LETTERS);
 	assert_refused(false, "ext4", "-", "'-' is not allowed for ext4", EXT_LETTERS);
-	assert_refused(false, "ext4", "''", "'' is no option of mkfs.ext4: a bare word could name a file or another device",
-	               EXT_LETTERS);
+	assert_refused(false, "ext4", "''",
+	               "'' is no option of mkfs.ext4: a bare word could name a file or another device", EXT_LETTERS);
 	assert_refused(false, "ext4", "-J device=/dev/sdb", "'-J device' is not allowed for ext4",
 	               "allowed with -J are fast_commit_size size");
 	assert_refused(false, "ext4", "-O journal_dev", "'-O' for ext4: the feature 'journal_dev' is not allowed",
@@ -120,13 +121,16 @@ static void mkfs_values_follow_their_grammar(void **state)
 {
 	(void)state;
 	assert_refused(false, "ext4", "-b", "'-b' of mkfs.ext4 needs a value", "");
-	assert_refused(false, "ext4", "-b x", "'-b' for ext4: 'x' is not a size", "write a number and a unit, as in 64KiB, 2MiB, 4GiB");
+	assert_refused(false, "ext4", "-b x", "'-b' for ext4: 'x' is not a size",
+	               "write a number and a unit, as in 64KiB, 2MiB, 4GiB");
 	assert_refused(false, "ext4", "-b 1m", "'-b' for ext4: '1m' is not a size of 1KiB to 64KiB", "");
 	assert_refused(false, "ext4", "-m 51", "'-m' for ext4: '51' is not a number of 0 to 50", "");
 	assert_refused(false, "ext4", "-m 0x1", "'-m' for ext4: '0x1' is not a number of 0 to 50", "");
-	assert_refused(false, "ext4", "-N 1;reboot", "'-N' for ext4: '1;reboot' is not a whole number of 1 to 4294967295", "");
+	assert_refused(false, "ext4", "-N 1;reboot",
+	               "'-N' for ext4: '1;reboot' is not a whole number of 1 to 4294967295", "");
 	assert_refused(false, "ext4", "-E stride", "'-E stride' for ext4: it takes a value", "");
-	assert_refused(false, "ext4", "-E discard=1", "'-E discard' for ext4: it takes no value, and '1' was given", "");
+	assert_refused(false, "ext4", "-E discard=1", "'-E discard' for ext4: it takes no value, and '1' was given",
+	               "");
 	assert_refused(false, "xfs", "-KK", "'-KK' is not allowed for xfs", XFS_LETTERS);
 	assert_refused(false, "xfs", "-d su=64k,,sw=2", "'-d ' is not allowed for xfs",
 	               "allowed with -d are agcount agsize noalign su sunit sw swidth");
@@ -157,7 +161,8 @@ static void mount_refuses_what_is_not_listed(void **state)
 	               "allowed are remount-ro");
 	assert_refused(true, "ext4", "nodatacow", "the mount option 'nodatacow' is not allowed for ext4",
 	               "iosweep-plan(5) lists the mount options of each filesystem");
-	assert_refused(true, "ext4", "noatme", "the mount option 'noatme' is not allowed for ext4", "did you mean 'noatime'?");
+	assert_refused(true, "ext4", "noatme", "the mount option 'noatme' is not allowed for ext4",
+	               "did you mean 'noatime'?");
 	assert_refused(true, "ext4", "journal_path=/x", "the mount option 'journal_path' is not allowed for ext4",
 	               "did you mean 'journal_ioprio'?");
 	assert_refused(true, "xfs", "logdev=/dev/sdb", "the mount option 'logdev' is not allowed for xfs",
@@ -166,7 +171,8 @@ static void mount_refuses_what_is_not_listed(void **state)
 	               "iosweep-plan(5) lists the mount options of each filesystem");
 	assert_refused(true, "btrfs", "device=/dev/sdb", "the mount option 'device' is not allowed for btrfs",
 	               "iosweep-plan(5) lists the mount options of each filesystem");
-	assert_refused(true, "btrfs", "compress=zstd:99", "the mount option 'compress' for btrfs: 'zstd:99' is not a compression",
+	assert_refused(true, "btrfs", "compress=zstd:99",
+	               "the mount option 'compress' for btrfs: 'zstd:99' is not a compression",
 	               "with a level: zlib:1 to zlib:9, zstd:-15 to zstd:15");
 	assert_refused(true, "ext4", "suid", "the mount option 'suid' is not allowed for ext4",
 	               "iosweep-plan(5) lists the mount options of each filesystem");
@@ -174,7 +180,8 @@ static void mount_refuses_what_is_not_listed(void **state)
 	               "leave it out: every mount has it");
 	assert_refused(true, "ext4", "defaults", "the mount option 'defaults' is not allowed for ext4",
 	               "leave it out: it asks for nothing");
-	assert_refused(true, "ext4", "noatime=1", "the mount option 'noatime' for ext4: it takes no value, and '1' was given", "");
+	assert_refused(true, "ext4", "noatime=1",
+	               "the mount option 'noatime' for ext4: it takes no value, and '1' was given", "");
 	assert_refused(true, "none", "noatime", "filesystem 'none' takes no mount options", "");
 }
 
@@ -189,7 +196,8 @@ static void the_tables_are_whole(void **state)
 		}
 	}
 	for (const struct option_key *k = option_mount_keys; k->key != NULL; k++) {
-		bool has_words = k->grammar == VALUE_WORD || k->grammar == VALUE_OPTIONAL || k->grammar == VALUE_COMPRESS;
+		bool has_words = k->grammar == VALUE_WORD || k->grammar == VALUE_OPTIONAL ||
+		                 k->grammar == VALUE_COMPRESS;
 
 		assert_true(k->families != 0);
 		assert_int_equal(has_words, k->words != NULL);

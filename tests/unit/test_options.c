@@ -127,7 +127,8 @@ static void an_unknown_option_names_the_nearest(void **state)
 
 	(void)state;
 	assert_int_equal(PARSE(&o, &e, "p", "--priorty=3"), -1);
-	assert_usage(&e, "submit: unknown option '--priorty'", "did you mean '--priority'? 'iosweep submit --help' lists all");
+	assert_usage(&e, "submit: unknown option '--priorty'",
+	             "did you mean '--priority'? 'iosweep submit --help' lists all");
 	assert_int_equal(PARSE(&o, &e, "p", "-x"), -1);
 	assert_usage(&e, "submit: unknown option '-x'", "'iosweep submit --help' lists all");
 	assert_int_equal(PARSE(&o, &e, "p", "--wai"), -1);

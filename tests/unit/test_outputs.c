@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every output under tests/data/outputs against its .expect.json: state and values through the shipped definitions.  The
- * table of files is complete: a file that is in the directory and not here fails the test.  State outputs (mdstat,
- * filesystems, block-state) are in test_state_outputs.c.
+ * Every output under tests/data/outputs against its .expect.json: state and values through the shipped definitions.
+ * The table of files is complete: a file that is in the directory and not here fails the test.  State outputs
+ * (mdstat, filesystems, block-state) are in test_state_outputs.c.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +202,8 @@ static char *template_fill(const char *template, struct json_object *labels)
 static const struct name_map *name_find(const char *tool, const char *theirs)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(names[i].tool, tool) == 0 && (strcmp(names[i].theirs, theirs) == 0 || *names[i].theirs == '*'))
+		if (strcmp(names[i].tool, tool) == 0 &&
+		    (strcmp(names[i].theirs, theirs) == 0 || *names[i].theirs == '*'))
 			return &names[i];
 	fail_msg("no name of ours for %s '%s'", tool, theirs);
 	return NULL;
@@ -260,7 +261,8 @@ static char *ours_name(const struct name_map *map, struct json_object *m, const 
 	return *map->ours == '*' ? xstrdup(theirs) : template_fill(map->ours, labels);
 }
 
-static void metric_check(const char *file, const char *tool, struct json_object *m, int exit_status, const struct outcome *o)
+static void metric_check(const char *file, const char *tool, struct json_object *m, int exit_status,
+                         const struct outcome *o)
 {
 	const struct name_map *map = name_find(tool, text_of(m, "name"));
 	AUTO_ARENA struct arena *a = arena_new();
@@ -318,12 +320,14 @@ static void must_not_check(const char *file, const char *tool, const char *text,
 		return;
 	for (size_t i = 0; i < o->n; i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
-			if (strcmp(names[k].tool, tool) != 0 || (strcmp(names[k].theirs, name) != 0 && *names[k].theirs != '*'))
+			if (strcmp(names[k].tool, tool) != 0 ||
+			    (strcmp(names[k].theirs, name) != 0 && *names[k].theirs != '*'))
 				continue;
 			if (strcmp(o->at[i].name, *names[k].ours == '*' ? name : names[k].ours) != 0)
 				continue;
 			for (size_t u = 0; u < ARRAY_SIZE(units); u++)
-				if (strcmp(units[u].stored, o->at[i].unit) == 0 && o->at[i].value == value * units[u].factor)
+				if (strcmp(units[u].stored, o->at[i].unit) == 0 &&
+				    o->at[i].value == value * units[u].factor)
 					fail_msg("%s: wrong reading '%s'", file, text);
 		}
 	}
@@ -335,8 +339,8 @@ static void state_check(const char *file, const char *want, const struct outcome
 	const char *state = is_suspect ? "ok" : want;
 
 	if (strcmp(extract_state_name(o->state), state) != 0 || is_suspect != (o->suspect != NULL))
-		fail_msg("%s: is %s%s (%s), not %s", file, extract_state_name(o->state), o->suspect != NULL ? ", suspect" : "",
-		         o->reason, want);
+		fail_msg("%s: is %s%s (%s), not %s", file, extract_state_name(o->state),
+		         o->suspect != NULL ? ", suspect" : "", o->reason, want);
 	if (o->state != EXTRACT_OK) {
 		assert_int_equal(o->n, 0); /* nothing that could be stored */
 		assert_string_not_equal(o->reason, "");

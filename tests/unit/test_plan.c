@@ -267,7 +267,8 @@ static void duplicates_are_named(void **state)
 {
 	(void)state;
 	assert_faults(HEAD MATRIX "trials: 1\ntrials: 2\n", "6:1 'trials' stands here a second time (first in line 5)");
-	assert_faults(HEAD "matrix: {filesystem: [xfs, ext4, xfs]}\n", "4:34 filesystem: 'xfs' stands here a second time");
+	assert_faults(HEAD "matrix: {filesystem: [xfs, ext4, xfs]}\n",
+	              "4:34 filesystem: 'xfs' stands here a second time");
 	assert_faults("plan: p\ntarget: {image: 1GiB}\nworkloads: [dd-read, dd-read]\n" MATRIX,
 	              "3:22 a second workload is called 'dd-read' (the first in line 3): give it a name of its own with 'as:'");
 	assert_faults(HEAD "matrix:\n  filesystem: xfs\n  zip: [{readahead: 4KiB, scheduler: none}, {readahead: 4KiB, scheduler: noop}]\n",
@@ -279,10 +280,12 @@ static void a_matrix_without_a_cell_is_refused(void **state)
 	(void)state;
 	assert_faults(HEAD "matrix: {filesystem: [xfs, ext4]}\nexclude: [{filesystem: [xfs, ext4]}]\n",
 	              "4:9 no cell is left: 'exclude' takes all 2 away");
-	assert_faults(HEAD "matrix: {filesystem: []}\n", "4:22 'filesystem' has an empty list: name a value, or leave the axis out");
+	assert_faults(HEAD "matrix: {filesystem: []}\n",
+	              "4:22 'filesystem' has an empty list: name a value, or leave the axis out");
 	assert_faults(HEAD "matrix: []\n", "4:9 'matrix' takes a map of axes, or a list of such maps");
-	assert_faults(HEAD "matrix: {}\n", "4:9 this block names no filesystem: add 'filesystem: xfs', or 'filesystem: none' for the "
-	                                   "bare device");
+	assert_faults(HEAD "matrix: {}\n",
+	              "4:9 this block names no filesystem: add 'filesystem: xfs', or 'filesystem: none' for the "
+	              "bare device");
 	assert_faults(HEAD, "1:1 the plan has no 'matrix': add 'matrix:' with the axes to vary");
 }
 

@@ -174,7 +174,8 @@ static const char *ask(struct daemon *d, uid_t uid, const char *line)
 
 static const char *state_of(struct fixture *f, int64_t id)
 {
-	AUTO_FREE char *sql = xasprintf("SELECT state || ':' || wanted || ':' || reason FROM sweep WHERE id = %lld", (long long)id);
+	AUTO_FREE char *sql = xasprintf("SELECT state || ':' || wanted || ':' || reason FROM sweep WHERE id = %lld",
+	                                (long long)id);
 
 	return fixture_sql(f, sql);
 }
@@ -195,8 +196,10 @@ static void hello_tells_where_the_store_is(void **state)
 	AUTO_FREE char *expected = NULL;
 
 	noted.running = 7;
-	expected = xasprintf("{\"ok\":true,\"version\":1,\"program\":\"iosweepd " IOSWEEP_VERSION "\",\"pid\":%d,\"state\":"
-	                     "\"/var/lib/iosweep\",\"db\":\"/var/lib/iosweep/iosweep.db\",\"running\":7}\n", (int)getpid());
+	expected = xasprintf("{\"ok\":true,\"version\":1,\"program\":\"iosweepd " IOSWEEP_VERSION
+	                     "\",\"pid\":%d,\"state\":"
+	                     "\"/var/lib/iosweep\",\"db\":\"/var/lib/iosweep/iosweep.db\",\"running\":7}\n",
+	                     (int)getpid());
 	assert_string_equal(ask(d, 1000, "{\"version\":1,\"request\":\"hello\"}"), expected);
 	assert_false(client.is_dropped);
 	end();

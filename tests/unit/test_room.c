@@ -114,7 +114,9 @@ static void in_room(int (*body)(struct text *out, struct err *e))
 
 static int look_at_dev(struct text *out, struct err *e)
 {
-	return script_run(false, "cd /dev; for f in *; do test -e $f && echo $f; done; echo x >null; head -c 2 zero | wc -c", out, e);
+	return script_run(false,
+	                  "cd /dev; for f in *; do test -e $f && echo $f; done; echo x >null; head -c 2 zero | wc -c",
+	                  out, e);
 }
 
 static void dev_holds_harmless_nodes_only(void **state)
@@ -122,7 +124,8 @@ static void dev_holds_harmless_nodes_only(void **state)
 	(void)state;
 	NEEDS_ROOT();
 	in_room(look_at_dev);
-	assert_string_equal(text_str(&seen), "fd\nfull\nnull\nrandom\nshm\nstderr\nstdin\nstdout\ntty\nurandom\nzero\n2\n");
+	assert_string_equal(text_str(&seen),
+	                    "fd\nfull\nnull\nrandom\nshm\nstderr\nstdin\nstdout\ntty\nurandom\nzero\n2\n");
 }
 
 static int write_everywhere(struct text *out, struct err *e)
@@ -168,7 +171,9 @@ static void other_processes_and_their_roots_are_out_of_sight(void **state)
 
 static int reach_out_as_root(struct text *out, struct err *e)
 {
-	return script_run(true, "mknod /tmp/d b 7 0; chroot /proc/1/root true; ls /dev/loop-control; ls -d " "/proc/1/root/dev; true",
+	return script_run(true,
+	                  "mknod /tmp/d b 7 0; chroot /proc/1/root true; ls /dev/loop-control; ls -d "
+	                  "/proc/1/root/dev; true",
 	                  out, e);
 }
 
@@ -273,7 +278,8 @@ static void the_work_directory_is_the_submitters_and_goes_with_all_that_is_in_it
 
 static int replace_the_workplace(struct text *out, struct err *e)
 {
-	if (workplace_open(&w, e) < 0 || script_run(false, "rmdir /target/iosweep-12 && ln -s /tmp /target/iosweep-12", out, e) < 0)
+	if (workplace_open(&w, e) < 0 ||
+	    script_run(false, "rmdir /target/iosweep-12 && ln -s /tmp /target/iosweep-12", out, e) < 0)
 		return -1;
 	if (workplace_check(&w, e) == 0)
 		return err_set(e, ERR_SYSTEM, "a link passed for the work directory");
@@ -312,7 +318,8 @@ static void a_name_taken_by_somebody_else_is_refused(void **state)
 	(void)state;
 	NEEDS_ROOT();
 	in_room(find_a_foreign_workplace);
-	assert_string_equal(text_str(&seen), "error: the work directory's name '/target/iosweep-12' is taken by somebody else");
+	assert_string_equal(text_str(&seen),
+	                    "error: the work directory's name '/target/iosweep-12' is taken by somebody else");
 	snprintf(path, sizeof(path), "%s/iosweep-12", directory);
 	rmdir(path);
 }

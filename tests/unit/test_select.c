@@ -230,7 +230,8 @@ static void select_fails(struct fixture *f, const char *word, const char *text, 
 	assert_string_equal(f->e.hint, hint);
 }
 
-/* 6,000 configs that four sweeps visited, not all by each, and not in the order of their ids; some visits have no result. */
+/* 6,000 configs that four sweeps visited, not all by each, and not in the order of their ids; some visits have no
+ * result. */
 static void large_store(struct fixture *f)
 {
 	static const char *const rows[] = {
@@ -301,8 +302,10 @@ static void unknown_names_are_refused_with_the_nearest(void **state)
 	select_fails(f, "plan=demo readahed>1MiB",
 	             "filter, column 11: no axis, metric or fact 'readahed' in this store\n    plan=demo readahed>1MiB\n              ^",
 	             "did you mean 'readahead'?");
-	select_fails(f, "host=db11", "filter, column 1: no host 'db11' in this store\n    host=db11\n    ^", "did you mean 'db1'?");
-	select_fails(f, "metric=dd-write.thruput", "filter, column 1: no metric 'dd-write.thruput' in this store\n    metric=dd-write.thruput\n    ^",
+	select_fails(f, "host=db11", "filter, column 1: no host 'db11' in this store\n    host=db11\n    ^",
+	             "did you mean 'db1'?");
+	select_fails(f, "metric=dd-write.thruput",
+	             "filter, column 1: no metric 'dd-write.thruput' in this store\n    metric=dd-write.thruput\n    ^",
 	             "did you mean 'dd-write.throughput'?");
 	select_fails(f, "dd-write.throughput>5s",
 	             "filter, column 1: '5s' has the unit 's', which is not one of 'B/s'\n    dd-write.throughput>5s\n    ^",

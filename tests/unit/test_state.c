@@ -108,7 +108,8 @@ static void facts_check(const char *file, struct json_object *expect, const stru
 	}
 	if (json_object_object_get_ex(facts, "types", &list)) {
 		json_object_object_foreach(list, device, type) {
-			AUTO_FREE char *want = xstrndup(json_object_get_string(type), strcspn(json_object_get_string(type), " "));
+			AUTO_FREE char *want = xstrndup(json_object_get_string(type),
+			                                strcspn(json_object_get_string(type), " "));
 
 			text_check(file, s, "type", device, want);
 		}
@@ -130,9 +131,12 @@ static void output_check(void **state)
 	assert_non_null(expect);
 	assert_int_equal(file_read(AT_FDCWD, path, 1 << 20, &data, &e), 0);
 	exit_status = text_of(expect, "exit_code") != NULL ? (int)strtol(text_of(expect, "exit_code"), NULL, 10) : 0;
-	assert_int_equal(state_parse(outputs[(size_t)*state].kind, text_str(&data), data.n, exit_status, asked, a, &s, &e), 0);
+	assert_int_equal(state_parse(outputs[(size_t)*state].kind, text_str(&data), data.n, exit_status, asked, a, &s,
+	                             &e),
+	                 0);
 	if (strcmp(state_verdict_name(s.verdict), text_of(expect, "status")) != 0)
-		fail_msg("%s: is %s (%s), not %s", file, state_verdict_name(s.verdict), s.reason, text_of(expect, "status"));
+		fail_msg("%s: is %s (%s), not %s", file, state_verdict_name(s.verdict), s.reason,
+		         text_of(expect, "status"));
 	metrics_check(file, expect, &s);
 	facts_check(file, expect, &s);
 	json_object_put(expect);

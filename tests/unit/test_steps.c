@@ -115,7 +115,8 @@ static struct cell cell_of(const char *filesystem, const char *readahead, const 
 	return c;
 }
 
-static int change(struct fixture *f, const char *filesystem, const char *readahead, const char *scheduler, const char *label)
+static int change(struct fixture *f, const char *filesystem, const char *readahead, const char *scheduler,
+                  const char *label)
 {
 	struct cell c = cell_of(filesystem, readahead, scheduler, label);
 
@@ -145,7 +146,8 @@ static void only_what_differs_and_what_stands_on_it_is_done_again(void **state)
 	assert_int_equal(change(f, "xfs", "8192", "none", "a"), 0);
 	assert_string_equal(text_str(&seen.calls), "-confine -tune -mount -format +format +mount +tune +confine ");
 	assert_int_equal(change(f, "xfs", "8192", "bfq", "a"), 0);
-	assert_string_equal(text_str(&seen.calls), "-confine -tune -mount -format -queue +queue +format +mount +tune +confine ");
+	assert_string_equal(text_str(&seen.calls),
+	                    "-confine -tune -mount -format -queue +queue +format +mount +tune +confine ");
 }
 
 static void cells_that_differ_in_a_label_alone_share_everything(void **state)

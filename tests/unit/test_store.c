@@ -366,7 +366,8 @@ static int write_and_die(struct fixture *f)
 {
 	struct store *s;
 
-	if (store_open(f->path, STORE_WRITE, &s, &f->e) < 0 || store_event(s, f->sweep, "note", &f->e, "last words") < 0)
+	if (store_open(f->path, STORE_WRITE, &s, &f->e) < 0 ||
+	    store_event(s, f->sweep, "note", &f->e, "last words") < 0)
 		return 1;
 	_exit(0); /* without store_close */
 }

@@ -139,7 +139,8 @@ static void the_views_show_a_sweep(void **state)
 	                    "dd-write throughput 200.0 1.0 B/s drift spread");
 	assert_string_equal(ask(f, "SELECT count(*) || ' ' || sum(elapsed) FROM trials"), "3 6.0");
 	assert_string_equal(ask(f, "SELECT sum(value) FROM measurements"), "600");
-	assert_string_equal(ask(f, "SELECT group_concat(flag || ':' || metric) FROM (SELECT * FROM flags ORDER BY flag)"),
+	assert_string_equal(ask(f,
+	                        "SELECT group_concat(flag || ':' || metric) FROM (SELECT * FROM flags ORDER BY flag)"),
 	                    "drift:throughput,spread:throughput");
 	assert_string_equal(ask(f, "SELECT step || ' ' || seconds FROM steps"), "mount 0.5");
 	assert_string_equal(ask(f, "SELECT text FROM events WHERE kind = 'submitted'"), "by ann");
@@ -168,7 +169,8 @@ static void every_column_of_every_view_is_described_here_and_in_the_manual(void 
 			const char *item = strstr(section, arena_printf(f->a, "\n.It Cm %s\n%s\n", c->name, c->about));
 
 			if (c->about[0] == '\0' || item == NULL || item > end)
-				fail_msg("%s.%s is not described, or not as the manual does: '%s'", views[i].name, c->name, c->about);
+				fail_msg("%s.%s is not described, or not as the manual does: '%s'", views[i].name,
+				         c->name, c->about);
 		}
 	}
 }

@@ -131,7 +131,9 @@ static void what_names_no_sweep_is_said(void **state)
 	/* Both UUIDs begin with the time of submission. */
 	FAILS(store_sweep_find(f->s, fixture_sql(f, "SELECT 'x' || 1"), &id, &f->e), ERR_USAGE,
 	      "'x1' is no sweep: write its number, last, or the front of its UUID");
-	assert_int_equal(store_sweep_find(f->s, fixture_sql(f, "SELECT substr(lower(hex(uuid)), 1, 6) FROM sweep"), &id, &f->e), -1);
+	assert_int_equal(store_sweep_find(f->s, fixture_sql(f, "SELECT substr(lower(hex(uuid)), 1, 6) FROM sweep"), &id,
+	                                  &f->e),
+	                 -1);
 }
 
 static void the_list_is_newest_last_and_limited(void **state)

@@ -30,7 +30,8 @@ static void a_cell_is_found_again_with_its_state(void **state)
 	assert_int_equal(before, CELL_FAILED);
 	assert_string_equal(fixture_sql(f, "SELECT state || reason FROM cell"), "running");
 	assert_string_equal(fixture_sql(f, "SELECT cells_ended FROM sweep"), "0");
-	assert_string_equal(fixture_sql(f, "SELECT group_concat(step || elapsed_ns || state) FROM step_run"), "format5000done,mount70done");
+	assert_string_equal(fixture_sql(f, "SELECT group_concat(step || elapsed_ns || state) FROM step_run"),
+	                    "format5000done,mount70done");
 }
 
 static void the_result_is_the_median_with_what_was_left_out(void **state)
@@ -116,7 +117,8 @@ static void what_a_dead_worker_left_running_is_interrupted(void **state)
 
 	OK(store_trial_begin(f->s, cell, w, 1, &id, &f->e));
 	OK(store_trials_interrupt(f->s, f->sweep, "the worker was killed", &f->e));
-	assert_string_equal(fixture_sql(f, "SELECT state || ': ' || reason FROM trial"), "interrupted: the worker was killed");
+	assert_string_equal(fixture_sql(f, "SELECT state || ': ' || reason FROM trial"),
+	                    "interrupted: the worker was killed");
 	assert_string_equal(fixture_sql(f, "SELECT state FROM cell"), "partial");
 	FAILS(store_trial_end(f->s, id, &t, &f->e), ERR_STORE, arena_printf(f->a, "record a trial: trial %lld is not running", (long long)id));
 }
@@ -139,7 +141,8 @@ static void an_even_count_has_no_middle_trial(void **state)
 	fixture_trial(f, cell, w, 1, 100);
 	fixture_trial(f, cell, w, 2, 104);
 	OK(store_cell_end(f->s, cell, CELL_PARTIAL, "", NULL, 0, &f->e));
-	assert_string_equal(fixture_sql(f, "SELECT value || ' ' || coalesce(trial_id, 'none') FROM result"), "102.0 none");
+	assert_string_equal(fixture_sql(f, "SELECT value || ' ' || coalesce(trial_id, 'none') FROM result"),
+	                    "102.0 none");
 }
 
 static void keep_mean_takes_the_mean(void **state)
@@ -155,7 +158,8 @@ static void keep_mean_takes_the_mean(void **state)
 	fixture_trial(f, cell, w, 2, 2);
 	fixture_trial(f, cell, w, 3, 6);
 	OK(store_cell_end(f->s, cell, CELL_OK, "", NULL, 0, &f->e));
-	assert_string_equal(fixture_sql(f, "SELECT value || ' ' || coalesce(trial_id, 'none') FROM result"), "3.0 none");
+	assert_string_equal(fixture_sql(f, "SELECT value || ' ' || coalesce(trial_id, 'none') FROM result"),
+	                    "3.0 none");
 }
 
 static void spread_and_drift_are_flags_of_the_metric_with_reasons(void **state)
@@ -284,7 +288,8 @@ static void outputs_come_back_as_they_were_printed(void **state)
 	assert_int_equal(got[1].n, STORE_OUTPUT_MAX);
 	assert_true(got[1].is_cut);
 	assert_true(got[2].is_cut);
-	assert_string_equal(fixture_sql(f, "SELECT bytes || ' ' || kept FROM output WHERE step = 'run.3'"), "50000000 2");
+	assert_string_equal(fixture_sql(f, "SELECT bytes || ' ' || kept FROM output WHERE step = 'run.3'"),
+	                    "50000000 2");
 }
 
 static void show_has_cells_by_position_with_settings_and_results(void **state)

@@ -26,11 +26,13 @@
 static struct table *sample(void)
 {
 	struct table *t = table_new("cells");
-	size_t cell = table_column(t, "cell", "CELL", TABLE_RIGHT | TABLE_KEY), fs = table_column(t, "filesystem", "FS", TABLE_KEY);
+	size_t cell = table_column(t, "cell", "CELL", TABLE_RIGHT | TABLE_KEY),
+	       fs = table_column(t, "filesystem", "FS", TABLE_KEY);
 	size_t read = table_column(t, "dd.read{4KiB,1MiB}", "dd\nread\nMB/s", TABLE_RIGHT);
 	size_t spread = table_column(t, "spread", "spread", TABLE_RIGHT | TABLE_GLUE);
 	size_t write = table_column(t, "dd.write", "dd\nwrite\nMB/s", TABLE_RIGHT);
-	size_t hidden = table_column(t, "config", "CONFIG", TABLE_EXTRA), why = table_column(t, "reason", "REASON", TABLE_WRAP);
+	size_t hidden = table_column(t, "config", "CONFIG", TABLE_EXTRA),
+	       why = table_column(t, "reason", "REASON", TABLE_WRAP);
 
 	table_row(t);
 	table_integer(t, cell, 1);
@@ -159,7 +161,8 @@ static void an_unknown_column_names_the_nearest(void **state)
 	assert_string_equal(e.text, "column 'cell' is named twice");
 }
 
-static void assert_scale(const char *base, double a, double b, enum scale_style style, const char *name, const char *low)
+static void assert_scale(const char *base, double a, double b, enum scale_style style, const char *name,
+                         const char *low)
 {
 	const double values[] = { a, b };
 	struct scale u = scale_choose(base, values, 2, style);

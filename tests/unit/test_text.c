@@ -183,7 +183,8 @@ static void numbers_are_printed_as_printf_would_and_read_back(void **state)
 			v = floor((double)(random >> 40)) / pow(10, i % 8);
 		else if (i % 3 == 1) /* the neighbours of a short number */
 			v = nextafter(floor((double)(random >> 44)) / pow(10, i % 10), i % 2 ? 0 : 1e300);
-		assert_string_equal(number_format(i % 5 == 0 ? -v : v, fast), number_by_printf(i % 5 == 0 ? -v : v, slow));
+		assert_string_equal(number_format(i % 5 == 0 ? -v : v, fast),
+		                    number_by_printf(i % 5 == 0 ? -v : v, slow));
 		assert_true(strtod(fast, NULL) == (i % 5 == 0 ? -v : v));
 	}
 }
@@ -219,7 +220,8 @@ static void digests_and_uuids_are_the_standards(void **state)
 
 	(void)state;
 	digest_of("abc", 3, digest); /* FIPS 180-2, appendix B.1 */
-	assert_string_equal(digest_format(digest, hex), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(digest_format(digest, hex),
+	                    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	uuid_make(one);
 	uuid_make(two);
 	assert_memory_not_equal(one, two, 16);
@@ -337,8 +339,10 @@ static void the_last_words_of_a_program_say_why_it_failed(void **state)
 	last_words_are("", "");
 	last_words_are("\n \n", "");
 	last_words_are("one\ntwo \r\n\n", "two");
-	last_words_are("initdb: error: cannot be run as root\ninitdb: hint: Please log in\n", "initdb: error: cannot be run as root");
-	last_words_are("FATAL:  first\nLOG: between\nFATAL:  second\nLOG:  database system is shut down\n", "FATAL:  second");
+	last_words_are("initdb: error: cannot be run as root\ninitdb: hint: Please log in\n",
+	               "initdb: error: cannot be run as root");
+	last_words_are("FATAL:  first\nLOG: between\nFATAL:  second\nLOG:  database system is shut down\n",
+	               "FATAL:  second");
 	last_words_are("its stderr: a\nterror: b", "terror: b");
 	last_words_are("Error: no colon follows error", "Error: no colon follows error");
 }

@@ -202,7 +202,8 @@ static void a_flood_keeps_its_beginning_and_its_end(void **state)
 
 static void output_up_to_the_bound_is_kept_whole(void **state)
 {
-	char sh[] = "sh", c[] = "-c", script[] = "head -c 3000 /dev/zero | tr '\\0' a; head -c 1096 /dev/zero | tr '\\0' b";
+	char sh[] = "sh", c[] = "-c",
+	     script[] = "head -c 3000 /dev/zero | tr '\\0' a; head -c 1096 /dev/zero | tr '\\0' b";
 	char *argv[] = { sh, c, script, NULL };
 	struct tool_end end;
 	struct err e = { 0 };
@@ -226,8 +227,9 @@ static void the_environment_is_clean_and_in_the_c_locale(void **state)
 	setenv("LD_PRELOAD_OF_SOMEBODY", "x", 1);
 	setenv("LC_ALL", "de_DE.UTF-8", 1);
 	assert_int_equal(run(&root, 0, 0, &end, &e, argv), 0);
-	assert_string_equal(text_str(&end.out), "PATH=" TOOL_PATH "\nLC_ALL=C\nLANG=C\nTMPDIR=/tmp\nSHELL=/bin/sh\nHOME=/\n"
-	                                        "USER=root\nLOGNAME=root\n");
+	assert_string_equal(text_str(&end.out),
+	                    "PATH=" TOOL_PATH "\nLC_ALL=C\nLANG=C\nTMPDIR=/tmp\nSHELL=/bin/sh\nHOME=/\n"
+	                    "USER=root\nLOGNAME=root\n");
 	tool_end_done(&end);
 }
 
@@ -239,7 +241,9 @@ static void standard_input_is_empty_and_nothing_else_is_open(void **state)
 
 	(void)state;
 	assert_true(leaked >= 0);
-	assert_int_equal(run_sh("cat; for f in 0 1 2 3 4 5 6 7 8 9; do test -e /proc/$$/fd/$f && printf '%s ' $f; done", 0, &end, &e), 0);
+	assert_int_equal(run_sh("cat; for f in 0 1 2 3 4 5 6 7 8 9; do test -e /proc/$$/fd/$f && printf '%s ' $f; done",
+	                        0, &end, &e),
+	                 0);
 	assert_string_equal(text_str(&end.out), "0 1 2 ");
 	close(leaked);
 	tool_end_done(&end);
@@ -497,7 +501,8 @@ static void orphans_are_reaped_while_a_tool_runs(void **state)
 
 static int run_beside_server(void)
 {
-	char sh[] = "sh", c[] = "-c", script[] = "trap 'echo bye; exit 7' TERM; echo up; sleep 600 & while :; do wait; done";
+	char sh[] = "sh", c[] = "-c",
+	     script[] = "trap 'echo bye; exit 7' TERM; echo up; sleep 600 & while :; do wait; done";
 	char *argv[] = { sh, c, script, NULL };
 	struct tool tool = { .argv = argv };
 	struct tool_server *server;
@@ -533,7 +538,8 @@ static void a_server_outlives_the_tools_beside_it_until_it_is_stopped(void **sta
 /* While the worker is busy with something else, and then no more than the bound is there, of both ends. */
 static int run_talkative_server(void)
 {
-	char sh[] = "sh", c[] = "-c", script[] = "echo first; head -c 300000000 /dev/zero; echo; echo last; echo why >&2; exit 3";
+	char sh[] = "sh", c[] = "-c",
+	     script[] = "echo first; head -c 300000000 /dev/zero; echo; echo last; echo why >&2; exit 3";
 	char *argv[] = { sh, c, script, NULL };
 	struct tool tool = { .argv = argv, .keep = 4096 };
 	struct tool_server *server;
@@ -549,7 +555,8 @@ static int run_talkative_server(void)
 	tool_server_stop(server, 0, &end);
 	if (end.exit_status != 3 || end.out_bytes != 300000012 || strcmp(text_str(&end.err), "why\n") != 0)
 		return 103;
-	if (end.out.n != 4096 + 1 || memcmp(end.out.s, "first\n", 6) != 0 || memcmp(end.out.s + end.out.n - 6, "\nlast\n", 6) != 0)
+	if (end.out.n != 4096 + 1 || memcmp(end.out.s, "first\n", 6) != 0 ||
+	    memcmp(end.out.s + end.out.n - 6, "\nlast\n", 6) != 0)
 		return 104;
 	tool_end_done(&end);
 	return strays_end(&e) < 0 ? 105 : processes_left();

@@ -114,7 +114,8 @@ static void what_a_dead_worker_left_is_put_back(void **state)
 	char node[64], image[512];
 
 	NEEDS_MACHINE();
-	fixture_start(f, "{image: 64MiB}", "  filesystem: none\n  scheduler: kyber\n  queue.nr_requests: 64\n  readahead: 2MiB\n");
+	fixture_start(f, "{image: 64MiB}",
+	              "  filesystem: none\n  scheduler: kyber\n  queue.nr_requests: 64\n  readahead: 2MiB\n");
 	fixture_cell(f);
 	OK(target_claim(&f->w, &f->e));
 	before = queue_state(f);
@@ -167,7 +168,8 @@ static void a_scheduler_that_is_not_built_in_is_infeasible(void **state)
 	OK(target_claim(&f->w, &f->e));
 	snprintf(path, sizeof(path), "%s/queue/scheduler", f->w.claimed.queues[0]);
 	OK(setting_read_raw(path, raw, sizeof(raw), &f->e));
-	snprintf(expected, sizeof(expected), "set scheduler: scheduler 'cfq' is not in this kernel: '%.100s' offers %.100s", path, raw);
+	snprintf(expected, sizeof(expected),
+	         "set scheduler: scheduler 'cfq' is not in this kernel: '%.100s' offers %.100s", path, raw);
 	FAILS(queue_apply(&f->w, &f->e), ERR_INFEASIBLE, expected);
 }
 
@@ -228,7 +230,8 @@ static void a_sysctl_of_a_pair_goes_back_to_the_one_that_was_in_force(void **sta
 	NEEDS_MACHINE();
 	snprintf(ratio, sizeof(ratio), "%.30s", file_value("/proc/sys/vm/dirty_background_ratio"));
 	snprintf(bytes, sizeof(bytes), "%.30s", file_value("/proc/sys/vm/dirty_background_bytes"));
-	fixture_start(f, "{image: 64MiB}", "  filesystem: none\n  vm.dirty_background_bytes: 64MiB\n  vm.swappiness: 61\n");
+	fixture_start(f, "{image: 64MiB}",
+	              "  filesystem: none\n  vm.dirty_background_bytes: 64MiB\n  vm.swappiness: 61\n");
 	fixture_cell(f);
 	OK(target_claim(&f->w, &f->e));
 	OK(tune_apply(&f->w, &f->e));
@@ -300,7 +303,8 @@ static void a_write_that_hangs_meets_its_limit_and_the_disk_is_left_alone(void *
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0 && read(fd, value, sizeof(value)) == 3);
 	close(fd);
-	for (int i = 0; i < 100 && setting_read("/sys/block/sdx/queue/nr_requests", value, sizeof(value), NULL) < 0; i++)
+	for (int i = 0; i < 100 && setting_read("/sys/block/sdx/queue/nr_requests", value, sizeof(value), NULL) < 0;
+	     i++)
 		usleep(10000);
 	OK(setting_read("/sys/block/sdx/queue/nr_requests", value, sizeof(value), &f->e));
 	assert_string_equal(value, "128");

@@ -40,7 +40,8 @@ static struct worker worker_of(struct fixture *f)
 
 static const char *journal(struct fixture *f)
 {
-	return fixture_sql(f, "SELECT group_concat(object || ':' || state || ':' || reason, ' ') FROM undo ORDER BY id");
+	return fixture_sql(f,
+	                   "SELECT group_concat(object || ':' || state || ':' || reason, ' ') FROM undo ORDER BY id");
 }
 
 static void an_original_is_saved_with_step_boot_and_identity(void **state)
@@ -73,7 +74,8 @@ static void entries_are_put_back_newest_first_and_looked_at_twice(void **state)
 	OK(undo_save(&w, STEP_QUEUE, "sysfs", "readahead", "128", &f->e));
 	OK(undo_save(&w, STEP_QUEUE, "sysfs", "scheduler", "none", &f->e));
 	OK(undo_replay_kinds(&w, kinds, ARRAY_SIZE(kinds), &f->e));
-	assert_string_equal(text_str(&seen.calls), "scheduler=none readahead=128 img= scheduler=none readahead=128 img= ");
+	assert_string_equal(text_str(&seen.calls),
+	                    "scheduler=none readahead=128 img= scheduler=none readahead=128 img= ");
 	assert_string_equal(journal(f), "img:done: readahead:done: scheduler:done:");
 	text_clear(&seen.calls);
 	OK(undo_replay_kinds(&w, kinds, ARRAY_SIZE(kinds), &f->e));

@@ -219,9 +219,12 @@ static void words_that_cannot_expand(void **state)
 	(void)state;
 	expansion_fails("${indirect}",
 	                "word 2 of the argument list: parameter 'indirect': '${nothing}' stands for nothing: no such parameter");
-	expansion_fails("${bs:MiB}", "word 2 of the argument list: parameter 'bs' is 8192 bytes, which is no whole number of MiB");
-	expansion_fails("${bs:kB}", "word 2 of the argument list: '${bs:kB}': the unit must be B, KiB, MiB, GiB or sectors");
-	expansion_fails("${device}", "word 2 of the argument list: '${device}' is asked for, and a directory target has none");
+	expansion_fails("${bs:MiB}",
+	                "word 2 of the argument list: parameter 'bs' is 8192 bytes, which is no whole number of MiB");
+	expansion_fails("${bs:kB}",
+	                "word 2 of the argument list: '${bs:kB}': the unit must be B, KiB, MiB, GiB or sectors");
+	expansion_fails("${device}",
+	                "word 2 of the argument list: '${device}' is asked for, and a directory target has none");
 	expansion_fails("${time:B}", "word 2 of the argument list: parameter 'time': '90s' has the unknown unit 's'");
 }
 
@@ -329,7 +332,8 @@ static void a_command_can_be_read_back(void **state)
 	workload_free(back);
 }
 
-static void space_is(const struct workload *w, const char *auto_value, const char *processes, int64_t bytes, const char *factors)
+static void space_is(const struct workload *w, const char *auto_value, const char *processes, int64_t bytes,
+                     const char *factors)
 {
 	struct workload_param params[] = { { "auto", auto_value }, { "max", "2x ram" }, { "size", "1GiB" }, { "processes", processes } };
 	const struct expansion x = { .ram_bytes = 1 << 20, .params = params, .n_params = 4 };
@@ -397,7 +401,8 @@ static void a_bad_file_leaves_the_others(void **state)
 	file_write(dir, "later.yaml", "# one too many\nworkload: good\nabout: other\nrun: [dd]\n" METRIC);
 	assert_int_equal(registry_load(r, dir, false, &d, &e), 0);
 	free(want);
-	want = xasprintf("%s/later.yaml:2:11: 'good' is defined in '%s/good.yaml' as well: name one of them otherwise", dir, dir);
+	want = xasprintf("%s/later.yaml:2:11: 'good' is defined in '%s/good.yaml' as well: name one of them otherwise",
+	                 dir, dir);
 	assert_string_equal(d.at[d.n - 1].message, want);
 	assert_string_equal(registry_find(r, "good")->about, "mine");
 	assert_int_equal(chmod(dir, 0777), 0);
@@ -418,7 +423,8 @@ static void programs_are_found_in_the_highest_version(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	for (int i = 0; i < 2; i++) {
-		AUTO_FREE char *version = xasprintf("%s/%s", dir, i == 0 ? "9.6" : "15"), *path = xasprintf("%s/initdb", version);
+		AUTO_FREE char *version = xasprintf("%s/%s", dir, i == 0 ? "9.6" : "15"),
+			       *path = xasprintf("%s/initdb", version);
 
 		assert_int_equal(mkdir(version, 0755), 0);
 		file_write(version, "initdb", "");

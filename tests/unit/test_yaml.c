@@ -132,18 +132,22 @@ static void faults_are_named_with_their_position(void **state)
 	assert_faults("? [1]\n: 2\n", "1:3 a key is a word, not a list");
 	assert_faults("<<: 1\n", "1:1 '<<' takes a map or a list of maps");
 	assert_faults("<<: [[]]\n", "1:1 '<<' takes a map or a list of maps");
-	assert_faults("a: [1, 2\nb: 3\n", "2:2 not YAML: did not find expected ',' or ']', while parsing a flow sequence "
-	                                  "(begun in line 1)");
+	assert_faults("a: [1, 2\nb: 3\n",
+	              "2:2 not YAML: did not find expected ',' or ']', while parsing a flow sequence "
+	              "(begun in line 1)");
 	assert_faults("a:\n\tb: 1\n", "2:1 not YAML: a tab: lines are indented with blanks");
 	assert_faults("a: 1\n\tb: 2\n", "2:1 not YAML: a tab: lines are indented with blanks");
 	assert_faults("a: |\n x\n\ty\n", "3:1 not YAML: a tab: lines are indented with blanks");
-	assert_faults("\xc3\xa4: 1\nb\xc3\xa4: @x\n", "2:5 not YAML: '@' cannot begin a value: put the value in quotes");
+	assert_faults("\xc3\xa4: 1\nb\xc3\xa4: @x\n",
+	              "2:5 not YAML: '@' cannot begin a value: put the value in quotes");
 	assert_faults("a:\n  b: 1\n c: 2\n", "3:2 not YAML: did not find expected key, while parsing a block mapping "
 	              "(begun in line 1): indent the line like its neighbours, and close what stands before it");
-	assert_faults("a: b: c\n", "1:5 not YAML: mapping values are not allowed in this context: write one 'key: value' "
+	assert_faults("a: b: c\n",
+	              "1:5 not YAML: mapping values are not allowed in this context: write one 'key: value' "
 	              "a line, and a map inside of a line in braces");
 	assert_faults("a: \x01\n", "1:4 not YAML: control characters are not allowed");
-	assert_faults("a: {{b: c}}\nd: *e\n", "1:5 a key is a word, not a map\n2:4 no anchor '&e' before the alias '*e'");
+	assert_faults("a: {{b: c}}\nd: *e\n",
+	              "1:5 a key is a word, not a map\n2:4 no anchor '&e' before the alias '*e'");
 }
 
 static void bytes_that_are_not_text_are_refused(void **state)

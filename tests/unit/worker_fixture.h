@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tests of the worker's steps on a real kernel: a worker with a real store, configuration, plan and matrix in a
- * directory of its own, and loop devices.  Only loop devices attached here are touched.  Without root and loop devices the
- * tests skip by name.
+ * For the tests of the worker's steps on a real kernel: a worker with a real store, configuration, plan and matrix in
+ * a directory of its own, and loop devices.  Only loop devices attached here are touched.  Without root and loop
+ * devices the tests skip by name.
  */
 #ifndef WORKER_FIXTURE_H
 #define WORKER_FIXTURE_H
@@ -131,8 +131,8 @@ static inline void fixture_start(struct fixture *f, const char *target, const ch
 	uint8_t uuid[16];
 
 	namespace_own();
-	text_printf(&config, "state: %s\nimages: {path: %s, max: 4GiB, keep-free: 1MiB}\ndirectories: {here: %s}\n", f->dir, f->dir,
-	            f->dir);
+	text_printf(&config, "state: %s\nimages: {path: %s, max: 4GiB, keep-free: 1MiB}\ndirectories: {here: %s}\n",
+	            f->dir, f->dir, f->dir);
 	if (f->loop[0] != '\0')
 		text_printf(&config, "devices: {disk: {backing-file: %s}}\n", f->loop_file);
 	snprintf(path, sizeof(path), "%s/iosweepd.yaml", f->dir);
@@ -142,7 +142,8 @@ static inline void fixture_start(struct fixture *f, const char *target, const ch
 	            "settle: 2s\n", target, axes);
 	diags_init(&d, "test");
 	if (config_read(path, &d, &f->w.config, &f->e) < 0 ||
-	    plan_read(text_str(&plan), plan.n, registry, &d, &f->w.plan) < 0 || matrix_new(f->w.plan, &d, &f->w.matrix) < 0) {
+	    plan_read(text_str(&plan), plan.n, registry, &d, &f->w.plan) < 0 ||
+	    matrix_new(f->w.plan, &d, &f->w.matrix) < 0) {
 		diags_print(stderr, &d);
 		fail_msg("%s", f->e.text);
 	}
