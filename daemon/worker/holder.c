@@ -93,27 +93,50 @@ static const char *use_of_filesystem(const struct wanted *x, const char *pid)
 
 /* ---- a device ---- */
 
-/* However the path before it is spelt from here, the name is ours alone to give. */
-static bool is_node_name(char *path)
+const char *holder_node_name(dev_t devno, char buf[NODE_NAME_TEXT])
 {
-	size_t n = strlen(path), tail = strlen(" (deleted)");
-
-	if (n > tail && strcmp(path + n - tail, " (deleted)") == 0)
-		path[n - tail] = '\0';
-	return text_ends(path, "/" NODE_NAME);
+	snprintf(buf, NODE_NAME_TEXT, NODE_LINK "-%u-%u", major(devno), minor(devno));
+	return buf;
 }
 
-static bool info_has(const struct wanted *x, const char *dir, const char *fd, const char *key, bool is_number)
+/* However the path before it is spelt from here, the name is ours alone to give.  " (deleted)" may follow, of which some
+ * files of /proc write the blank as \040. */
+static bool is_node_name(const struct wanted *x, const char *path)
 {
-	AUTO_TEXT struct text info = { 0 };
-	const char *found;
+	const char *slash = strrchr(path, '/');
+	char name[NODE_NAME_TEXT];
+	size_t n = strlen(holder_node_name(x->dev, name));
+
+	return slash != NULL && strncmp(slash + 1, name, n) == 0 &&
+	       (slash[1 + n] == '\0' || slash[1 + n] == ' ' || slash[1 + n] == '\\');
+}
+
+/* A line for each file, with its path at the end: io_uring_show_fdinfo() in io_uring/fdinfo.c. */
+static bool ring_has_node(const struct wanted *x, const char *info)
+{
+	AUTO_FREE char *copy = xstrdup(info);
+	char *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (is_node_name(x, line))
+			return true;
+	return false;
+}
+
+static bool info_read(const struct wanted *x, const char *dir, const char *fd, struct text *ret)
+{
 	char path[160];
 
-	if (file_read(x->proc_fd, path_format(path, sizeof(path), "%s/../fdinfo/%.20s", dir, fd), (size_t)1 << 20,
-	              &info, NULL) < 0)
-		return false;
-	found = strstr(text_str(&info), key);
-	return found != NULL && (!is_number || strtol(found + strlen(key), NULL, 10) > 0);
+	return file_read(x->proc_fd, path_format(path, sizeof(path), "%s/../fdinfo/%.20s", dir, fd), (size_t)1 << 20,
+	                 ret, NULL) == 0;
+}
+
+/* Descriptors that lie in the socket, unread. */
+static bool socket_has_descriptors(const char *info)
+{
+	const char *found = strstr(info, "scm_fds:");
+
+	return found != NULL && strtol(found + strlen("scm_fds:"), NULL, 10) > 0;
 }
 
 /* Not by the owner of the directory, which is root if the process does not let itself be looked at: proc(5). */
@@ -129,10 +152,11 @@ static bool is_of(const struct wanted *x, const char *pid_dir)
 	return uid != NULL && strtoul(uid + strlen("\nUid:\t"), NULL, 10) == x->uid;
 }
 
-/* Looked at by name first: to ask for more of any open file of the host could wait for a server that does not answer.
- * */
+/* Looked at by name first: to ask for more of any open file of the host could wait for a server that does not
+ * answer. */
 static const char *descriptor_of(const struct wanted *x, const char *dir, const char *number)
 {
+	AUTO_TEXT struct text info = { 0 };
 	char path[160], to[LINK_MAX_BYTES];
 	struct stat st;
 	ssize_t n = readlinkat(x->proc_fd, path_format(path, sizeof(path), "%s/%.20s", dir, number), to,
@@ -141,14 +165,18 @@ static const char *descriptor_of(const struct wanted *x, const char *dir, const 
 	if (n <= 0)
 		return NULL;
 	to[n] = '\0';
-	if (strcmp(to, "anon_inode:[io_uring]") == 0)
-		return info_has(x, dir, number, "/" NODE_NAME, false) ? "registered with an io_uring" : NULL;
-	if (text_starts(to, "socket:"))
-		return is_of(x, path_format(path, sizeof(path), "%s/..", dir)) &&
-		                       info_has(x, dir, number, "scm_fds:", true) ?
-		               "descriptors on their way through a socket" :
-		               NULL;
-	if (!is_node_name(to) || fstatat(x->proc_fd, path, &st, 0) < 0 || !S_ISBLK(st.st_mode) || st.st_rdev != x->dev)
+	if (strcmp(to, "anon_inode:[io_uring]") == 0) {
+		if (info_read(x, dir, number, &info) && ring_has_node(x, text_str(&info)))
+			return "registered with an io_uring";
+		return NULL;
+	}
+	if (text_starts(to, "socket:")) {
+		if (is_of(x, path_format(path, sizeof(path), "%s/..", dir)) && info_read(x, dir, number, &info) &&
+		    socket_has_descriptors(text_str(&info)))
+			return "descriptors on their way through a socket";
+		return NULL;
+	}
+	if (!is_node_name(x, to) || fstatat(x->proc_fd, path, &st, 0) < 0 || !S_ISBLK(st.st_mode) || st.st_rdev != x->dev)
 		return NULL;
 	return "open device";
 }
@@ -169,7 +197,7 @@ static bool node_is_mapped(const struct wanted *x, const char *path)
 	}
 	while (!found && getline(&line, &size, maps) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		found = is_node_name(line);
+		found = is_node_name(x, line);
 	}
 	fclose(maps);
 	return found;

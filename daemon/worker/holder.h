@@ -13,7 +13,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define NODE_NAME "target" /* of the target's node in the room's /dev */
+/* The target's node in the room's /dev, "target-7-3": the kernel says of a mapping or of a place in an io_uring no more than
+ * the name of the file, so that the name says which device it is.  Tools know it by a link that is the same everywhere. */
+#define NODE_LINK "target"
+#define NODE_NAME_TEXT 32
+const char *holder_node_name(dev_t devno, char buf[NODE_NAME_TEXT]);
 
 /* Files of a filesystem.  ret: "process 812 (bash), working directory"; false if nobody is found.  proc_fd: the host's
  * /proc. */

@@ -92,13 +92,16 @@ static int descriptor_verify(int fd, const struct device *d, struct err *e)
 static int private_node_make(struct worker *w, struct err *e)
 {
 	struct claimed *c = &w->claimed;
+	char name[NODE_NAME_TEXT], link[sizeof(c->private_node)];
 
 	if (private_dir_make(w, e) < 0)
 		return -1;
-	path_format(c->private_node, sizeof(c->private_node), "%s/" NODE_NAME, w->private_dir);
-	if (unlink(c->private_node) < 0 && errno != ENOENT)
+	holder_node_name(c->devno, name);
+	path_format(c->private_node, sizeof(c->private_node), "%s/%s", w->private_dir, name);
+	path_format(link, sizeof(link), "%s/" NODE_LINK, w->private_dir);
+	if ((unlink(c->private_node) < 0 && errno != ENOENT) || (unlink(link) < 0 && errno != ENOENT))
 		return err_sys(e, errno, "remove '%s'", c->private_node);
-	if (mknod(c->private_node, S_IFBLK | 0600, c->devno) < 0)
+	if (mknod(c->private_node, S_IFBLK | 0600, c->devno) < 0 || symlink(name, link) < 0)
 		return err_sys(e, errno, "make the node '%s'", c->private_node);
 	return 0;
 }

@@ -220,6 +220,20 @@ holder_ends() {
 	done
 }
 
+@test "who keeps one device in hand keeps no other" {
+	local how
+	device_make disk 16MiB
+	daemon_start
+	for how in open mapped ring; do
+		device_is_handed_on "$how" none
+		[ "$status" -eq 1 ]
+		attack_plan '{image: 64MiB}' '{filesystem: ext4}' 1 true >"$PLAN"
+		iosweep submit "$PLAN" --wait
+		holder_ends
+		iosweep restore
+	done
+}
+
 @test "who keeps the device in hand is found after a crash, too" {
 	local name=iosweep-attack-$$-crash
 	device_make disk 16MiB

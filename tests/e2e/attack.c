@@ -96,16 +96,18 @@ static int opens_node(const char *dir, mode_t type, unsigned major_no, unsigned 
 static int other_block_devices(void)
 {
 	DIR *dev = opendir("/dev");
+	struct stat own = { 0 };
 	struct dirent *d;
 	int n = 0;
 
+	stat("/dev/target", &own);
 	errno = ENOENT;
 	while (dev != NULL && (d = readdir(dev)) != NULL) {
 		struct stat st;
 		char path[300];
 
 		snprintf(path, sizeof(path), "/dev/%s", d->d_name);
-		n += stat(path, &st) == 0 && S_ISBLK(st.st_mode) && strcmp(d->d_name, "target") != 0;
+		n += stat(path, &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev != own.st_rdev;
 	}
 	if (dev != NULL)
 		closedir(dev);
