@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "daemon/worker/fault.h"
-#include "daemon/worker/holder.h"
 #include "daemon/worker/workplace.h"
 
 #define RETRY_MS 100
@@ -55,9 +54,13 @@ void bench_init(struct bench *b, struct worker *w, size_t workload, struct arena
 
 static void expansion_fill(const struct bench *b, int repetition, char dir[WORKPLACE_PATH], struct expansion *ret)
 {
+	const char *node = strrchr(b->w->claimed.private_node, '/');
+	static char device[80];
+
 	workplace_path(b->w, dir);
+	snprintf(device, sizeof(device), "/dev%.60s", node != NULL ? node : "");
 	*ret = (struct expansion){
-		.dir = dir, .device = b->w->claimed.private_node[0] != '\0' ? "/dev/" NODE_LINK : NULL, .ram_bytes = b->w->ram_bytes, .copy = 1, .copies = 1,
+		.dir = dir, .device = node != NULL ? device : NULL, .ram_bytes = b->w->ram_bytes, .copy = 1, .copies = 1,
 		.repetition = repetition, .params = b->params, .n_params = b->n_params,
 	};
 }

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 /* The target's node in the room's /dev, "target-7-3": the kernel says of a mapping or of a place in an io_uring no more than
- * the name of the file, so that the name says which device it is.  Tools know it by a link that is the same everywhere. */
+ * the name of the file, so that the name says which device it is.  /dev/target is a link to it. */
 #define NODE_LINK "target"
 #define NODE_NAME_TEXT 32
 const char *holder_node_name(dev_t devno, char buf[NODE_NAME_TEXT]);

@@ -230,7 +230,7 @@ holder_ends() {
 		attack_plan '{image: 64MiB}' '{filesystem: ext4}' 1 true >"$PLAN"
 		iosweep submit "$PLAN" --wait
 		holder_ends
-		iosweep restore
+		wait_for 20 iosweep restore # the worker of the other may be about to go
 	done
 }
 
