@@ -173,9 +173,10 @@ told_of_worker() { grep -q "device 'disk' ($LOOP) does not answer: process [0-9]
 	sysctl_take
 	disk_up
 	B=$testing IOSWEEP_TEST_HANG_AFTER=2 daemon_start
-	disk_plan 'timeout: 600s' | sed 's/64KiB, //; s/filesystem: ext4/filesystem: none, vm.dirtytime_expire_seconds: 4321s/; s|run: .*|run: [[mkswap, "${device}"], [sleep, "2"]]|' >"$PLAN" # something to wipe
+	disk_plan 'timeout: 600s' | sed 's/64KiB, //; s/filesystem: ext4/filesystem: none, vm.dirtytime_expire_seconds: 4321s/; s|run: .*|run: [[mkswap, "${device}"], [sleep, "3"]]|' >"$PLAN" # something to wipe
 	iosweep submit "$PLAN"
 	wait_for 30 eval '[ "$(blkid -p -o value -s TYPE "$LOOP")" = swap ]'
+	wait_for 10 eval '! pgrep -x mkswap >/dev/null' # it syncs at its end: what is dirty would keep a killed worker from ending
 	trial_runs
 	[ "$(cat "$SYSCTL")" = 4321 ]
 	kill -STOP "$NBDKIT"
