@@ -127,6 +127,7 @@ crash_and_lose() {
 	daemon_start
 	iosweep submit "$PLAN"
 	wait_for 10 one_is_ok
+	kill -STOP "$DAEMON" # or it might have it undone before it is killed itself
 	pkill -KILL -P "$DAEMON"
 	kill -KILL "$DAEMON"
 	wait "$DAEMON" || true
@@ -182,6 +183,7 @@ nothing_pending() { [ "$(query "SELECT count(*) FROM undo WHERE state = 'pending
 	daemon_start
 	iosweep submit "$PLAN"
 	wait_for 10 one_is_ok
+	kill -STOP "$DAEMON" # or it might have it undone before it is killed itself
 	pkill -KILL -P "$DAEMON"
 	kill -KILL "$DAEMON"
 	wait "$DAEMON" || true
@@ -232,6 +234,7 @@ as_daemon() { setpriv --reuid=1 --regid=1 --clear-groups "$@"; } # user and grou
 	daemon_start
 	as_daemon "$B/iosweep" submit "$PLAN"
 	wait_for 10 one_is_ok
+	kill -STOP "$DAEMON" # or it might have it undone before it is killed itself
 	pkill -KILL -P "$DAEMON" # the worker: what it leaves is in the journal
 	kill -KILL "$DAEMON"
 	wait "$DAEMON" || true
@@ -254,6 +257,7 @@ as_daemon() { setpriv --reuid=1 --regid=1 --clear-groups "$@"; } # user and grou
 	daemon_start
 	iosweep submit "$PLAN"
 	wait_for 10 one_is_ok
+	kill -STOP "$DAEMON" # or it might have it undone before it is killed itself
 	pkill -KILL -P "$DAEMON"
 	kill -KILL "$DAEMON"
 	wait "$DAEMON" || true
